@@ -1,0 +1,19 @@
+//! Pure text work: what a model reads is counted, bounded and cleaned here.
+//!
+//! * [`tokens`]: how many tokens a text is, with tables that load only when they are needed.
+//! * [`head_tail`]: a text cut to a budget, with a marker that says exactly what is left out.
+//! * [`utf8`]: bytes that arrive in pieces, decoded into whole characters.
+//! * [`ansi`]: terminal output folded to what a reader would see.
+//! * [`binary`]: whether output is text at all.
+//! * [`lines`]: a stream bounded while it flows, equal to bounding the whole.
+//! * [`output`]: the four above in a row, for the output of a command.
+//!
+//! Nothing here does I/O, needs a runtime or knows another crate of the workspace.
+
+pub mod ansi;
+pub mod binary;
+pub mod head_tail;
+pub mod lines;
+pub mod output;
+pub mod tokens;
+pub mod utf8;

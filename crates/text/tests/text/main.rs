@@ -1,0 +1,7 @@
+//! What the text crate promises, as seen from outside.
+
+mod ansi;
+mod binary;
+mod head_tail;
+mod lines;
+mod utf8;
