@@ -1,0 +1,89 @@
+//! The words of Outfitter as types and traits.
+//!
+//! Everything an agent can do is a [`Tool`]; everything that offers tools is a [`ToolSource`];
+//! every call ends in one [`ToolOutput`]; everything that happens is an [`Entry`] of one [`Log`],
+//! told to clients as ordered [`Event`]s. This crate holds those words, canonical JSON and the
+//! closed table of codes. It does no I/O and needs no runtime, so that third parties can implement
+//! its traits without taking the rest.
+
+mod arguments;
+mod artifact;
+mod call;
+mod canonical;
+mod code;
+mod context;
+mod effects;
+mod error;
+mod event;
+mod files;
+mod grant;
+mod ids;
+mod interrupt;
+mod journal;
+mod log;
+mod message;
+mod model;
+mod model_error;
+mod outcome;
+mod output;
+mod policy;
+mod principal;
+mod progress;
+mod sandbox;
+mod services;
+mod source;
+mod spec;
+mod strict_json;
+mod time;
+mod tool;
+
+pub use arguments::{Arguments, Malformed, MalformedKind};
+pub use artifact::{
+    ArtifactChunk, ArtifactError, ArtifactInfo, ArtifactStore, NewArtifact, RefusingArtifacts,
+};
+pub use call::{CallEnd, CallHost, CallHostError, EventSink, Listing, RawCall};
+pub use canonical::{Hash, canonical};
+pub use code::Code;
+pub use context::{Attended, Cancel, Deadline, ToolContext};
+pub use effects::{Effect, Effects};
+pub use error::{ErrorInfo, ToolError};
+pub use event::{
+    DeltaKind, Durability, Event, EventBody, RunOutcome, RunOutput, RunStarted, SandboxSummary,
+    SubagentRef, SuggestedAction, TokenUsage, UsageSource, WarningCode,
+};
+pub use files::{
+    Access, Bytes, FileChunk, FileEntry, FileKind, FileRef, FileStat, Files, FilesError, Glob,
+    GlobFound, List, Listed, Put, PutMode, Range, Reach, Search, SearchFound, SearchHit,
+    SearchMode, Walked, Written,
+};
+pub use grant::{Grant, NameSet, Pattern, Selection};
+pub use ids::{
+    ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId, SourceId,
+    ToolName,
+};
+pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
+pub use journal::{Journal, JournalError};
+pub use log::{
+    Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, NewEntry, Page,
+    PageRequest, RequestMade, Scope, Seq, SessionSummary, Sessions, StoreError, Stored,
+};
+pub use message::{Message, MessageRole, Part, PartSource, ToolCall};
+pub use model::{
+    ModelDelta, ModelInfo, ModelProvider, ModelRequest, ModelStream, ResponseFacts, StopReason,
+    ToolCallDelta, ToolSchema,
+};
+pub use model_error::{ModelError, Phase};
+pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
+pub use output::{Projection, Status, ToolOutput, Truncated};
+pub use policy::{CallFacts, Decision, Policy, Verdict};
+pub use principal::{Channel, Principal, Role, StreamId, Subject, Tenant};
+pub use progress::{Progress, ProgressSink, Stream};
+pub use sandbox::{
+    CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Offset, OutputChunk, RefusingSandbox,
+    Sandbox, SandboxError, SandboxInfo,
+};
+pub use services::{Services, ToolFound, ToolIndex};
+pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
+pub use spec::{Exposure, ToolSpec};
+pub use time::{Clock, SystemClock, UnixMs};
+pub use tool::{Facts, SessionFacts, Tool};

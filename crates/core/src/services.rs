@@ -1,0 +1,108 @@
+//! Optional seams that a tool may ask for.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::{ToolError, ToolName};
+
+/// Typed seams by their trait: `ModelProvider`, `ToolIndex`, a host application's own.
+#[derive(Clone, Default)]
+pub struct Services(Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>);
+
+impl Services {
+    /// These services and one more, which replaces one of the same trait.
+    #[must_use]
+    pub fn with<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
+        let mut map: HashMap<TypeId, Box<dyn Any + Send + Sync>> = HashMap::new();
+        match Arc::try_unwrap(self.0) {
+            Ok(own) => map = own,
+            Err(shared) => {
+                for (id, entry) in shared.iter() {
+                    if let Some(clone) = entry.downcast_ref::<Entry>() {
+                        map.insert(*id, Box::new(clone.clone()));
+                    }
+                }
+            }
+        }
+        map.insert(TypeId::of::<Arc<T>>(), Box::new(Entry(Arc::new(service))));
+        Self(Arc::new(map))
+    }
+
+    /// The service of this trait, if there is one.
+    #[must_use]
+    pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let entry = self
+            .0
+            .get(&TypeId::of::<Arc<T>>())?
+            .downcast_ref::<Entry>()?;
+        entry.0.downcast_ref::<Arc<T>>().cloned()
+    }
+
+    /// The service of this trait; without one the call is `unavailable`.
+    ///
+    /// # Errors
+    /// [`ToolError`] with code `unavailable`, naming `what`.
+    pub fn need<T: ?Sized + Send + Sync + 'static>(&self, what: &str) -> Result<Arc<T>, ToolError> {
+        self.get()
+            .ok_or_else(|| ToolError::unavailable(format!("there is no {what} here")))
+    }
+}
+
+/// A service behind one more `Arc`, so that a shared map can be copied.
+#[derive(Clone)]
+struct Entry(Arc<dyn Any + Send + Sync>);
+
+/// A tool that a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolFound {
+    /// Its name.
+    pub name: ToolName,
+    /// Its description.
+    pub description: Arc<str>,
+    /// How well it fits; higher is better.
+    pub score: f64,
+}
+
+/// The tools of a session, for the tools about tools.
+pub trait ToolIndex: Send + Sync {
+    /// The tools that fit a query best, out of those the session may use.
+    fn search(&self, query: &str, limit: usize) -> Vec<ToolFound>;
+    /// Presents tools from the next request on; gives the names that are new.
+    fn activate(&self, names: &[ToolName]) -> Vec<ToolName>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    trait Greeter: Send + Sync {
+        fn greet(&self) -> String;
+    }
+
+    struct Hello(&'static str);
+
+    impl Greeter for Hello {
+        fn greet(&self) -> String {
+            self.0.to_owned()
+        }
+    }
+
+    #[test]
+    fn a_service_is_found_by_its_trait_and_the_last_one_counts() {
+        let one = Services::default().with::<dyn Greeter>(Arc::new(Hello("one")));
+        let two = one.clone().with::<dyn Greeter>(Arc::new(Hello("two")));
+        assert_eq!(one.get::<dyn Greeter>().unwrap().greet(), "one");
+        assert_eq!(two.get::<dyn Greeter>().unwrap().greet(), "two");
+        assert!(one.get::<dyn ToolIndex>().is_none());
+    }
+
+    #[test]
+    fn a_missing_service_is_unavailable() {
+        let error = Services::default()
+            .need::<dyn Greeter>("greeter")
+            .err()
+            .unwrap();
+        assert_eq!(error.code(), crate::Code::Unavailable);
+    }
+}

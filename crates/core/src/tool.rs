@@ -1,0 +1,95 @@
+//! A tool: a spec and a call.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::{
+    Answer, Attended, Effects, Principal, Reply, SessionId, ToolContext, ToolError, ToolName,
+    ToolSpec,
+};
+
+/// What a session is, for specs that depend on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionFacts {
+    /// Who acts.
+    pub who: Arc<Principal>,
+    /// Which session.
+    pub session: SessionId,
+    /// Whether somebody can answer.
+    pub attended: Attended,
+}
+
+/// What one call is judged as.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// What this call can do, which may be less than its tool can.
+    pub effects: Effects,
+    /// Whether this call may simply be made again.
+    pub idempotent: bool,
+    /// The tool and arguments that this call is a wrapper of.
+    pub inner: Option<(ToolName, Value)>,
+    /// What the call is about, for rules and approvals: a command line, a path, a server.
+    pub subject: Option<String>,
+}
+
+impl Facts {
+    /// What the spec says of every call.
+    #[must_use]
+    pub fn of(spec: &ToolSpec) -> Self {
+        Self {
+            effects: spec.effects,
+            idempotent: spec.idempotent,
+            inner: None,
+            subject: None,
+        }
+    }
+
+    /// Says what the call is about.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<String>) -> Self {
+        self.subject = Some(subject.into());
+        self
+    }
+}
+
+/// Something an agent can do.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What it says of itself.
+    fn spec(&self) -> &ToolSpec;
+
+    /// What it says of itself in this session, where that differs. Arguments are held to it.
+    fn tailor(&self, _session: &SessionFacts) -> Option<ToolSpec> {
+        None
+    }
+
+    /// What a call with these arguments is judged as. The arguments fit the schema already.
+    ///
+    /// # Errors
+    /// [`ToolError`] when the arguments cannot be judged; the call then does not run.
+    fn facts(&self, _args: &Value) -> Result<Facts, ToolError> {
+        Ok(Facts::of(self.spec()))
+    }
+
+    /// Does it. The arguments fit the schema already.
+    ///
+    /// # Errors
+    /// [`ToolError`], whose message the model reads.
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError>;
+
+    /// Goes on after an answer to what [`Reply::Wait`] asked.
+    ///
+    /// # Errors
+    /// [`ToolError`], whose message the model reads.
+    async fn resume(
+        &self,
+        _cx: &ToolContext,
+        _args: Value,
+        _state: Value,
+        _answer: Answer,
+    ) -> Result<Reply, ToolError> {
+        Err(ToolError::internal("this tool does not wait"))
+    }
+}

@@ -1,0 +1,1 @@
+//! A tool of your own.
