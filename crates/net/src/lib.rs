@@ -1,0 +1,31 @@
+//! The one HTTP client of the workspace.
+//!
+//! Every outgoing connection is made here, so that what holds for one holds for all: rustls with
+//! ring, no redirects behind our back, no proxy but one that was named, nothing read from the
+//! environment but the platform's root certificates, errors without URLs or credentials, and an
+//! address guard for what a model asks to fetch.
+//!
+//! * [`Client`] and [`ClientOptions`]: the client and its policy.
+//! * [`address`]: which addresses are public.
+//! * [`NetError`]: what can go wrong, ready to be shown.
+//! * [`secret_header`]: a credential as a header that is never printed.
+
+pub mod address;
+mod client;
+mod error;
+mod guard;
+mod header;
+mod options;
+mod tls;
+
+pub use client::Client;
+pub use error::{Cause, NetError, Origin};
+pub use guard::{AddressGuard, AddressRefused};
+pub use header::secret_header;
+pub use options::{
+    CONNECT_TIMEOUT, ClientOptions, POOL_IDLE_TIMEOUT, POOL_MAX_IDLE_PER_HOST, Proxy, Resolver,
+    Roots,
+};
+pub use reqwest;
+pub use rustls::pki_types::CertificateDer;
+pub use tls::install_provider;

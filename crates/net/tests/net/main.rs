@@ -1,0 +1,10 @@
+//! What the one HTTP client promises, on loopback.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+mod address;
+mod client;
+mod guard;
+mod redaction;
+mod server;
+mod tls;
