@@ -21,10 +21,18 @@ pub struct ErrorInfo {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// What was expected there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::any_value::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub expected: Option<Value>,
     /// What was found there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::any_value::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub got: Option<Value>,
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]

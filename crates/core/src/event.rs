@@ -235,6 +235,7 @@ pub enum EventBody {
         /// The name as the model wrote it.
         tool_name: String,
         /// The arguments, or their text when they are malformed; redacted.
+        #[serde(deserialize_with = "crate::any_value::value")]
         arguments: Value,
     },
     /// A piece of what a running tool prints.

@@ -52,6 +52,7 @@ pub enum OnExpiry {
     /// The call goes on with this answer.
     Default {
         /// The answer.
+        #[serde(deserialize_with = "crate::any_value::value")]
         answer: Value,
     },
     /// The call ends as denied.
@@ -68,7 +69,11 @@ pub struct Interrupt {
     /// What it waits for.
     pub kind: InterruptKind,
     /// What an answer must look like, as a JSON Schema.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::any_value::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub schema: Option<Value>,
     /// Who may answer.
     pub audience: Audience,
@@ -79,6 +84,7 @@ pub struct Interrupt {
     /// The hash of the arguments, so that an answer cannot land on another call.
     pub args_hash: Hash,
     /// What the tool wants to see again.
+    #[serde(deserialize_with = "crate::any_value::value")]
     pub state: Value,
 }
 
@@ -90,6 +96,7 @@ pub struct Answer {
     /// How it came.
     pub by: AnswerKind,
     /// The answer; `null` where there is none.
+    #[serde(deserialize_with = "crate::any_value::value")]
     pub value: Value,
     /// When.
     pub at: UnixMs,

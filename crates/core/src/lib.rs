@@ -6,6 +6,7 @@
 //! closed table of codes. It does no I/O and needs no runtime, so that third parties can implement
 //! its traits without taking the rest.
 
+mod any_value;
 mod arguments;
 mod artifact;
 mod call;

@@ -173,7 +173,7 @@ pub struct Page {
 pub struct PageRequest {
     /// Sessions after this one, in the order of the listing; none to begin.
     pub after: Option<SessionId>,
-    /// At most this many.
+    /// At most this many; 0 for as many as the store gives at once.
     pub limit: u32,
 }
 
@@ -258,10 +258,13 @@ pub trait Log: Send + Sync {
     /// [`StoreError::NotFound`] for a session of another scope or none.
     async fn append(&self, scope: &Scope, append: Append<'_>) -> Result<Seq, AppendError>;
 
-    /// Reads at most `limit` entries from the place `from` on, that one included.
+    /// Reads at most `limit` entries from the place `from` on, that one included. A store may give
+    /// fewer at once: [`Page::next`] says where to read on. A page ends before a row that cannot be
+    /// read back, and reading from that row is the error, so that all others stay readable.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a session of another scope or none.
+    /// [`StoreError::NotFound`] for a session of another scope or none, [`StoreError::Corrupt`]
+    /// when the entry at `from` cannot be read back.
     async fn read(
         &self,
         scope: &Scope,

@@ -102,6 +102,7 @@ pub enum Part {
         /// Which wire it came by.
         provider: String,
         /// The value.
+        #[serde(deserialize_with = "crate::any_value::value")]
         data: Value,
     },
 }

@@ -10,7 +10,7 @@ use crate::{ArtifactId, Code, ErrorInfo, InterruptKind, OnExpiry, Part, ToolName
 /// a client sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct UiHints(pub Value);
+pub struct UiHints(#[serde(deserialize_with = "crate::any_value::value")] pub Value);
 
 /// How far the work of a call got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -89,17 +89,26 @@ pub struct ToolOutput {
     /// The call.
     pub tool_call_id: CallId,
     /// Its arguments, with what is sensitive taken out.
+    #[serde(deserialize_with = "crate::any_value::value")]
     pub tool_call_args: Value,
     /// How it ended.
     pub status: Status,
     /// The structured truth; left out when there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::any_value::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub result: Option<Value>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
     /// What the result means to a reader.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::any_value::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub ui_hints: Option<UiHints>,
     /// Where more of it is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
