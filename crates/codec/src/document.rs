@@ -1,0 +1,38 @@
+//! Documents: what a command prints, or an endpoint answers, beside event lines. One line each.
+
+use outfitter_core::{ErrorInfo, Listing, ToolOutput};
+
+use crate::EncodeError;
+use crate::json::append_line;
+use crate::wire;
+
+/// Appends the document of one call's result: `tools call --json`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then what it was.
+pub fn encode_tool_output(output: &ToolOutput, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let document = wire::Versioned::of(wire::ToolOutput::from(output));
+    append_line("a tool's output", &document, out)
+}
+
+/// Appends the document of a list of tools: `tools list --json`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then what it was.
+pub fn encode_listing(tools: &[Listing], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let document: Vec<_> = tools
+        .iter()
+        .map(|tool| wire::Versioned::of(wire::Listing::from(tool)))
+        .collect();
+    append_line("a list of tools", &document, out)
+}
+
+/// Appends the document of an error that ends a command under `--json`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then what it was.
+pub fn encode_error(error: &ErrorInfo, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let error = wire::ErrorInfo::from(error);
+    let document = wire::Versioned::of(wire::ErrorDocument { error });
+    append_line("an error", &document, out)
+}

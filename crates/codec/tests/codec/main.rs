@@ -1,0 +1,15 @@
+//! The protocols, from outside the crate.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod docs;
+mod documents;
+mod lines;
+mod order;
+mod samples;
+mod schemas;
