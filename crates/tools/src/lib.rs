@@ -1,1 +1,42 @@
-//! The `tools` crate.
+//! Everything an agent may call, and the one way to call it.
+//!
+//! * [`ToolRegistry`]: process-wide, every [source](outfitter_core::ToolSource) and every name.
+//!   Registered is not authorised.
+//! * [`ToolProxy`]: what one session may use, sealed by the registry; it can only be narrowed.
+//! * [`ToolView`]: a proxy at one moment: what is shown to a model, what answers when it is called.
+//! * [`Pipeline`]: the one path of every call, from the text of its arguments to the record of its
+//!   one output. Each stage is a file and takes the value of the stage before.
+//! * [`NativeSource`] and [`NativeTool`]: tools written in Rust, most of them with `#[tool]`.
+//! * [`read_artifact`]: the tool that gives back what the pipeline set aside.
+
+mod close_names;
+mod input_schema;
+mod naming;
+mod native;
+mod pipeline;
+mod policy;
+mod proxy;
+mod read_artifact;
+mod redact;
+mod registered;
+mod registry;
+mod returned;
+mod run_handle;
+mod schema_hint;
+mod spec_check;
+mod view;
+
+#[doc(hidden)]
+pub mod __private;
+
+pub use input_schema::{input_schema, output_schema};
+pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
+pub use native::{NativeSource, NativeTool};
+pub use pipeline::{Pipeline, PipelineOptions, arguments_hash};
+pub use policy::DefaultPolicy;
+pub use proxy::ToolProxy;
+pub use read_artifact::read_artifact;
+pub use redact::{REDACTED, Redactor, is_secret_key};
+pub use registry::{SourceFault, SourceRefused, ToolRegistry, ToolsConfig, UnknownName};
+pub use run_handle::RunHandle;
+pub use view::{Found, ToolView};

@@ -1,0 +1,187 @@
+//! Run: the tool does its work, until it is done, its time is up or it is stopped.
+
+use std::error::Error as _;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use outfitter_core::{
+    Answer, Ask, Cancel, Code, Deadline, ErrorInfo, Outcome, Reply, ToolError, ToolName,
+};
+use serde_json::Value;
+
+use super::guarded::{Guarded, Panic, panicked};
+use super::{Head, Intended, PipelineOptions, STOP_GRACE};
+use crate::RunHandle;
+
+/// How the tool is entered.
+pub(crate) enum Start {
+    /// For the first time.
+    Call,
+    /// After an answer to what it asked.
+    Resume {
+        /// What it wanted to see again.
+        state: Value,
+        /// The answer.
+        answer: Box<Answer>,
+    },
+}
+
+/// A call that is over, or waits.
+pub(crate) struct Ran {
+    pub(crate) head: Head,
+    /// For showing.
+    pub(crate) args: Value,
+    pub(crate) ending: Ending,
+}
+
+pub(crate) enum Ending {
+    Over(Box<Outcome>),
+    Wait(Box<Ask>),
+}
+
+/// Why a tool was stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Cancelled,
+    Timeout(Duration),
+}
+
+type Replied = Result<Result<Reply, ToolError>, Panic>;
+
+pub(crate) async fn execute(
+    intended: Intended<'_>,
+    start: Start,
+    options: &PipelineOptions,
+    run: &RunHandle,
+) -> Ran {
+    let Intended { head, args, tool } = intended;
+    // The tool takes the arguments, so what is shown of them is copied before.
+    let shown = options.redactor.shown(&args);
+    let name = &tool.spec.name;
+    let limit = tool.spec.timeout.unwrap_or(options.default_timeout);
+    let deadline = Deadline::after(limit).earlier(run.deadline);
+    let cancel = run.cancel.child();
+    let cx = run.context(&head.id, cancel.clone(), deadline);
+    let work = Guarded::begin(|| match start {
+        Start::Call => tool.tool.call(&cx, args),
+        Start::Resume { state, answer } => tool.tool.resume(&cx, args, state, *answer),
+    });
+    let ending = match work {
+        Ok(work) => supervise(work, name, &cancel, deadline, limit).await,
+        Err(panic) => failed(panicked(name, &*panic)),
+    };
+    Ran {
+        head,
+        args: shown,
+        ending,
+    }
+}
+
+async fn supervise(
+    work: Guarded<'_>,
+    name: &ToolName,
+    cancel: &Cancel,
+    deadline: Deadline,
+    limit: Duration,
+) -> Ending {
+    let mut work = pin!(work);
+    // Most calls are done at once, and a timer costs more than they do.
+    if let Poll::Ready(reply) = futures_util::poll!(work.as_mut()) {
+        return ended(name, reply);
+    }
+    let up = async {
+        match deadline.remaining() {
+            Some(left) => tokio::time::sleep(left).await,
+            None => std::future::pending().await,
+        }
+    };
+    let stop = tokio::select! {
+        biased;
+        reply = &mut work => return ended(name, reply),
+        () = cancel.cancelled() => Stop::Cancelled,
+        () = up => Stop::Timeout(limit),
+    };
+    cancel.cancel();
+    match tokio::time::timeout(STOP_GRACE, work).await {
+        Ok(reply) => stopped(name, stop, reply),
+        Err(_) => {
+            tracing::warn!(tool = %name, "a stopped tool did not return in time and was dropped");
+            failed(stop.error(name))
+        }
+    }
+}
+
+fn ended(name: &ToolName, reply: Replied) -> Ending {
+    match reply {
+        Ok(Ok(Reply::Done(outcome))) => Ending::Over(outcome),
+        Ok(Ok(Reply::Wait(ask))) => Ending::Wait(ask),
+        Ok(Err(error)) => failed(told(name, error)),
+        Err(panic) => failed(panicked(name, &*panic)),
+    }
+}
+
+/// What remains of a call that was stopped: what the tool says of itself as stopped is kept, any
+/// other late reply is dropped.
+fn stopped(name: &ToolName, stop: Stop, reply: Replied) -> Ending {
+    match reply {
+        Ok(Ok(Reply::Done(mut outcome))) => match &mut outcome.failed {
+            Some(error) if is_stop(error.code) => {
+                // A tool sees its signal, not whose hand is on it.
+                error.code = stop.code();
+                error.retryable = stop.code().retryable();
+                Ending::Over(outcome)
+            }
+            Some(_) | None => dropped(name, stop, "result"),
+        },
+        Ok(Ok(Reply::Wait(_))) => dropped(name, stop, "question"),
+        Ok(Err(error)) if is_stop(error.code()) => failed(stop.error(name)),
+        Ok(Err(_)) => dropped(name, stop, "error"),
+        Err(panic) => {
+            // It is told of in the log; the call was stopped all the same.
+            let _ = panicked(name, &*panic);
+            failed(stop.error(name))
+        }
+    }
+}
+
+fn dropped(name: &ToolName, stop: Stop, what: &str) -> Ending {
+    tracing::warn!(tool = %name, why = stop.code().as_str(), "dropped a late {what} of a stopped tool");
+    failed(stop.error(name))
+}
+
+fn failed(error: ErrorInfo) -> Ending {
+    Ending::Over(Box::new(Outcome::default().failing(error)))
+}
+
+fn is_stop(code: Code) -> bool {
+    matches!(code, Code::Timeout | Code::Cancelled)
+}
+
+/// The model's part of a tool's error. The operators' part is logged here and goes no further.
+pub(super) fn told(name: &ToolName, error: ToolError) -> ErrorInfo {
+    if let Some(source) = error.source() {
+        tracing::warn!(tool = %name, code = error.code().as_str(), source, "a tool failed: {error}");
+    }
+    error.into_info()
+}
+
+impl Stop {
+    fn code(self) -> Code {
+        match self {
+            Self::Cancelled => Code::Cancelled,
+            Self::Timeout(_) => Code::Timeout,
+        }
+    }
+
+    fn error(self, name: &ToolName) -> ErrorInfo {
+        let message = match self {
+            Self::Cancelled => format!("{name} was stopped"),
+            Self::Timeout(limit) => format!(
+                "{name} was stopped: its time was up ({} s at most)",
+                limit.as_secs_f64()
+            ),
+        };
+        ErrorInfo::new(self.code(), message)
+    }
+}

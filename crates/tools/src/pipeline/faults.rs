@@ -1,0 +1,215 @@
+//! What is wrong with arguments: every fault with its path, what was expected and what was found.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use outfitter_core::{Code, ErrorInfo, canonical};
+use serde_json::{Value, json};
+
+use crate::close_names::close_names;
+use crate::redact::{REDACTED, is_secret_key};
+use crate::registered::Registered;
+use crate::schema_hint::{kind, schema_hint};
+
+/// The most faults that are listed.
+const MAX_FAULTS: usize = 20;
+
+/// The longest value that is shown as it is, in bytes of JSON.
+const MAX_SHOWN_BYTES: usize = 120;
+
+struct Fault {
+    path: String,
+    says: String,
+    expected: Value,
+    got: Option<Value>,
+}
+
+/// The error for arguments that do not fit. The fields are those of the first fault; the message
+/// lists all.
+pub(crate) fn describe(tool: &Registered, args: &Value) -> ErrorInfo {
+    let schema = &*tool.spec.input_schema;
+    let mut faults: Vec<Fault> = Vec::new();
+    let mut more = 0;
+    for error in tool.validator.iter_errors(args) {
+        for fault in faults_of(&error, schema) {
+            if faults.len() < MAX_FAULTS {
+                faults.push(fault);
+            } else {
+                more += 1;
+            }
+        }
+    }
+    // The order of a schema is nobody's business; that of paths is the reader's.
+    faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.says.cmp(&b.says)));
+    let mut message = String::from("the arguments do not fit the schema: ");
+    for (index, fault) in faults.iter().enumerate() {
+        if index > 0 {
+            message.push_str("; ");
+        }
+        message.push_str(&fault.says);
+    }
+    if more > 0 {
+        message.push_str(&format!("; and {more} more"));
+    }
+    let mut info = ErrorInfo::new(Code::InvalidArguments, message);
+    if let Some(first) = faults.into_iter().next() {
+        info.path = Some(first.path);
+        info.expected = Some(first.expected);
+        info.got = first.got;
+    }
+    info.with_hint(schema_hint(schema))
+}
+
+fn faults_of(error: &ValidationError<'_>, schema: &Value) -> Vec<Fault> {
+    let at = error.instance_path().as_str();
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            let expected = property_schema(schema, at, name)
+                .and_then(kind)
+                .unwrap_or_else(|| "a value".to_owned());
+            let path = format!("{at}/{}", escaped(name));
+            vec![Fault {
+                says: format!("{path} is missing (required: {expected})"),
+                path,
+                expected: Value::String(expected),
+                got: None,
+            }]
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
+            .iter()
+            .map(|name| unknown_property(error, schema, at, name))
+            .collect(),
+        other => {
+            let expected = expected(other);
+            let got = shown(at, error.instance());
+            vec![Fault {
+                says: format!(
+                    "{}: expected {}, got {}",
+                    if at.is_empty() { "/" } else { at },
+                    canonical_words(&expected),
+                    canonical(&got)
+                ),
+                path: at.to_owned(),
+                expected,
+                got: Some(got),
+            }]
+        }
+    }
+}
+
+fn unknown_property(error: &ValidationError<'_>, schema: &Value, at: &str, name: &str) -> Fault {
+    let known: Vec<&str> = object_at(schema, at)
+        .and_then(|object| object.get("properties")?.as_object())
+        .map(|map| map.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let path = format!("{at}/{}", escaped(name));
+    let close = close_names(name, known.iter().copied());
+    let meant = match close.first() {
+        Some(close) => format!(", did you mean {close}?"),
+        None => String::new(),
+    };
+    Fault {
+        says: format!("{path} is not known{meant}"),
+        expected: json!(known),
+        got: error.instance().get(name).map(|value| shown(&path, value)),
+        path,
+    }
+}
+
+/// What a keyword asks for, in JSON that says it shortest.
+fn expected(kind: &ValidationErrorKind) -> Value {
+    use ValidationErrorKind as Kind;
+    match kind {
+        Kind::Type {
+            kind: TypeKind::Single(kind),
+        } => json!(kind.to_string()),
+        Kind::Type {
+            kind: TypeKind::Multiple(kinds),
+        } => {
+            let words: Vec<String> = kinds.iter().map(|kind| kind.to_string()).collect();
+            json!(words.join("|"))
+        }
+        Kind::Enum { options } => json!({ "enum": &**options }),
+        Kind::Constant { expected_value } => json!({ "const": &**expected_value }),
+        Kind::Maximum { limit } => json!({ "maximum": limit }),
+        Kind::Minimum { limit } => json!({ "minimum": limit }),
+        Kind::ExclusiveMaximum { limit } => json!({ "exclusiveMaximum": limit }),
+        Kind::ExclusiveMinimum { limit } => json!({ "exclusiveMinimum": limit }),
+        Kind::MaxItems { limit } => json!({ "maxItems": limit }),
+        Kind::MinItems { limit } => json!({ "minItems": limit }),
+        Kind::MaxLength { limit } => json!({ "maxLength": limit }),
+        Kind::MinLength { limit } => json!({ "minLength": limit }),
+        Kind::MaxProperties { limit } => json!({ "maxProperties": limit }),
+        Kind::MinProperties { limit } => json!({ "minProperties": limit }),
+        Kind::MultipleOf { multiple_of } => json!({ "multipleOf": multiple_of }),
+        Kind::Pattern { pattern } => json!({ "pattern": pattern }),
+        Kind::Format { format } => json!({ "format": format }),
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            json!({ "one of": alternatives(context) })
+        }
+        other => json!(other.keyword()),
+    }
+}
+
+/// What each branch of an alternative misses, one fragment each.
+fn alternatives(context: &[Vec<ValidationError<'static>>]) -> Vec<String> {
+    context
+        .iter()
+        .take(MAX_FAULTS)
+        .map(|branch| {
+            let says: Vec<String> = branch
+                .iter()
+                .take(MAX_FAULTS)
+                .map(|error| format!("{}", error.masked()))
+                .collect();
+            says.join(", ")
+        })
+        .collect()
+}
+
+/// A value as an error shows it: itself where it is short and no secret.
+fn shown(path: &str, value: &Value) -> Value {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    if is_secret_key(name) {
+        return json!(REDACTED);
+    }
+    let text = canonical(value);
+    if text.len() <= MAX_SHOWN_BYTES {
+        return value.clone();
+    }
+    json!(match value {
+        Value::String(text) => format!("a string of {} bytes", text.len()),
+        Value::Array(items) => format!("an array of {} items", items.len()),
+        Value::Object(map) => format!("an object of {} keys", map.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => format!("{} bytes", text.len()),
+    })
+}
+
+/// Words without quotes, anything else as JSON.
+fn canonical_words(value: &Value) -> String {
+    match value {
+        Value::String(words) => words.clone(),
+        other => canonical(other),
+    }
+}
+
+/// The schema of a property of the object at a path, as far as it is written out.
+fn property_schema<'s>(schema: &'s Value, at: &str, name: &str) -> Option<&'s Value> {
+    object_at(schema, at)?.get("properties")?.get(name)
+}
+
+/// The schema of the value at a path, as far as it is written out.
+fn object_at<'s>(schema: &'s Value, at: &str) -> Option<&'s Value> {
+    at.split('/').skip(1).try_fold(schema, |schema, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        match schema.get("properties").and_then(|map| map.get(&step)) {
+            Some(property) => Some(property),
+            None => schema.get("items"),
+        }
+    })
+}
+
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,127 @@
+//! Facts, policy and approval: may this call be made, by this caller, now.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use outfitter_core::{CallFacts, Code, Decision, Facts, ToolError, ToolName, Verdict};
+use serde_json::Value;
+
+use super::{Checked, Head, Refusal, Stage, faults, look_up};
+use crate::registered::Registered;
+use crate::view::LookUp;
+use crate::{RunHandle, ToolView};
+
+/// How deep calls may wrap calls.
+const MAX_WRAPPED: usize = 4;
+
+/// Whether a person has been asked about this very call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// Not that we know.
+    NotAsked,
+    /// And said yes.
+    Given,
+}
+
+/// A call that may be made.
+pub(crate) struct Granted<'v> {
+    pub(crate) head: Head,
+    pub(crate) args: Value,
+    pub(crate) tool: &'v Registered,
+    pub(crate) facts: Facts,
+}
+
+pub(crate) fn judge<'v>(
+    checked: Checked<'v>,
+    view: &ToolView,
+    run: &RunHandle,
+    consent: Consent,
+) -> Stage<Granted<'v>> {
+    let Checked { head, args, tool } = checked;
+    let judged = decide(tool, &args, view, run, MAX_WRAPPED);
+    match judged.and_then(|(facts, decision)| permit(&decision, consent).map(|()| facts)) {
+        Ok(facts) => Ok(Granted {
+            head,
+            args,
+            tool,
+            facts,
+        }),
+        Err(error) => Err(Refusal::new(head, args, error.into_info())),
+    }
+}
+
+/// The facts of a call and the verdict on it and on every call that it wraps.
+fn decide(
+    tool: &Registered,
+    args: &Value,
+    view: &ToolView,
+    run: &RunHandle,
+    depth: usize,
+) -> Result<(Facts, Decision), ToolError> {
+    let facts = catch_unwind(AssertUnwindSafe(|| tool.tool.facts(args)))
+        .map_err(|panic| super::guarded::panicked(&tool.spec.name, &*panic))?
+        .map_err(|error| super::execute::told(&tool.spec.name, error))?;
+    if !facts.effects.within(view.effects()) {
+        return Err(ToolError::new(
+            Code::NotPermitted,
+            format!(
+                "{} would do more than this session may with these arguments",
+                tool.spec.name
+            ),
+        ));
+    }
+    let mut decision = view.policy().decide(
+        &run.who,
+        &CallFacts {
+            spec: &tool.spec,
+            args,
+            facts: &facts,
+            sandbox: run.sandbox.info(),
+        },
+    );
+    if let Some((name, args)) = &facts.inner {
+        let inner = decide_inner(name, args, view, run, depth)?;
+        decision = decision.meet(inner);
+    }
+    Ok((facts, decision))
+}
+
+/// A wrapper is judged as what it wraps: the same gates as a direct call, but that a wrapper is a
+/// way to reach what is not shown.
+fn decide_inner(
+    name: &ToolName,
+    args: &Value,
+    view: &ToolView,
+    run: &RunHandle,
+    depth: usize,
+) -> Result<Decision, ToolError> {
+    let depth = depth.checked_sub(1).ok_or_else(|| {
+        ToolError::new(
+            Code::NotPermitted,
+            format!("calls may wrap calls at most {MAX_WRAPPED} deep"),
+        )
+    })?;
+    let tool = match view.look_up(name.as_str()) {
+        LookUp::Callable(tool) | LookUp::NotPresented(tool) => tool,
+        LookUp::NotPermitted => return Err(look_up::not_permitted(name.as_str()).into()),
+        LookUp::Unknown => return Err(look_up::unknown(name.as_str(), view).into()),
+    };
+    if !tool.validator.is_valid(args) {
+        return Err(faults::describe(tool, args).into());
+    }
+    decide(tool, args, view, run, depth).map(|(_, decision)| decision)
+}
+
+fn permit(decision: &Decision, consent: Consent) -> Result<(), ToolError> {
+    match (decision.verdict, consent) {
+        (Verdict::Allow, _) | (Verdict::Ask, Consent::Given) => Ok(()),
+        (Verdict::Ask, Consent::NotAsked) => Err(ToolError::new(
+            Code::NeedsApproval,
+            format!("a person must approve this call: {}", decision.reason),
+        )
+        .with_hint("nobody can approve it here; go on without it")),
+        (Verdict::Deny, _) => Err(ToolError::new(
+            Code::NotPermitted,
+            format!("the call is not permitted: {}", decision.reason),
+        )),
+    }
+}

@@ -1,0 +1,170 @@
+//! The one path of every call.
+//!
+//! parse → look up → presented? → validate → facts, policy and approval → budget → intent → run →
+//! redact, bound and offload → record, which also emits. Each stage is a file; it consumes the
+//! value of the stage before, so none can be left out. A stage that says no ends in a [`Refusal`],
+//! which joins the path again where results are bounded: every call has exactly one output.
+
+mod bound;
+mod budget;
+mod execute;
+mod faults;
+mod fit;
+mod guarded;
+mod intend;
+mod judge;
+mod look_up;
+mod parse;
+mod present;
+mod record;
+mod refusal;
+mod resume;
+mod validate;
+mod wait;
+
+use std::time::Duration;
+
+use outfitter_core::{Answer, CallEnd, Hash, Interrupt, JournalError, RawCall};
+
+use crate::{Redactor, RunHandle, ToolView};
+
+pub(crate) use bound::Bounded;
+pub(crate) use execute::{Ending, Ran, Start};
+pub(crate) use intend::Intended;
+pub(crate) use judge::{Consent, Granted};
+pub(crate) use look_up::Resolved;
+pub(crate) use parse::Parsed;
+pub(crate) use present::Shown;
+pub(crate) use refusal::{Head, Refusal, Stage};
+pub(crate) use validate::Checked;
+
+/// How long a tool may take to stop, after its deadline or a cancellation, and still say what it
+/// has. Longer than the grace that a killed process gets.
+const STOP_GRACE: Duration = Duration::from_secs(3);
+
+/// What the operator says about calls.
+#[derive(Clone)]
+pub struct PipelineOptions {
+    /// The most tokens of a result that a model reads; what is longer becomes an artifact.
+    pub max_result_tokens: usize,
+    /// How long a call may take where its tool does not say.
+    pub default_timeout: Duration,
+    /// What is never shown.
+    pub redactor: Redactor,
+}
+
+impl Default for PipelineOptions {
+    /// 12000 tokens, 120 seconds, no known secrets.
+    fn default() -> Self {
+        Self {
+            max_result_tokens: 12_000,
+            default_timeout: Duration::from_secs(120),
+            redactor: Redactor::default(),
+        }
+    }
+}
+
+/// The one path of every call.
+#[derive(Clone, Default)]
+pub struct Pipeline {
+    options: PipelineOptions,
+}
+
+/// What binds an answer to the call it was asked for: the hash of the arguments as they were
+/// written.
+#[must_use]
+pub fn arguments_hash(call: &RawCall) -> Hash {
+    Hash::of(call.arguments.raw.as_bytes())
+}
+
+impl Pipeline {
+    /// A pipeline with these options.
+    #[must_use]
+    pub fn new(options: PipelineOptions) -> Self {
+        Self { options }
+    }
+
+    /// What takes secrets out, for events that are made elsewhere.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.options.redactor
+    }
+
+    /// Makes one call. Its output, or the interrupt it waits for, is recorded and shown when this
+    /// returns. Whatever the tool does, there is exactly one.
+    ///
+    /// # Errors
+    /// [`JournalError`] when something could not be recorded. The run cannot go on then; a call
+    /// whose intent was not recorded has not run.
+    pub async fn run(
+        &self,
+        view: &ToolView,
+        call: RawCall,
+        run: &RunHandle,
+    ) -> Result<CallEnd, JournalError> {
+        let granted = parse::parse(call, view)
+            .and_then(|parsed| look_up::look_up(parsed, view))
+            .and_then(|resolved| present::present(resolved, view))
+            .and_then(validate::validate)
+            .and_then(|checked| judge::judge(checked, view, run, Consent::NotAsked));
+        self.go_on(granted, Start::Call, run).await
+    }
+
+    /// Goes on with a call that waited, after its answer was accepted. The call is judged again:
+    /// what has been forbidden meanwhile does not go on.
+    ///
+    /// For [`InterruptKind::Approval`](outfitter_core::InterruptKind::Approval) the answer `true`
+    /// is yes and anything else is no; for the other kinds the tool gets the answer.
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub async fn resume(
+        &self,
+        view: &ToolView,
+        call: RawCall,
+        interrupt: &Interrupt,
+        answer: Answer,
+        run: &RunHandle,
+    ) -> Result<CallEnd, JournalError> {
+        let (consent, start) = match resume::plan(&call, interrupt, answer) {
+            Ok(plan) => plan,
+            Err(error) => {
+                let refusal = Refusal::of_call(call, error.into_info());
+                return self.finish(refusal.into_ran(self.redactor()), run).await;
+            }
+        };
+        let granted = parse::parse(call, view)
+            .and_then(|parsed| look_up::look_up(parsed, view))
+            // It was shown when it was called.
+            .map(present::resumed)
+            .and_then(validate::validate)
+            .and_then(|checked| judge::judge(checked, view, run, consent));
+        self.go_on(granted, start, run).await
+    }
+
+    async fn go_on(
+        &self,
+        granted: Stage<Granted<'_>>,
+        start: Start,
+        run: &RunHandle,
+    ) -> Result<CallEnd, JournalError> {
+        let ran = match granted.and_then(|granted| budget::within(granted, run)) {
+            Ok(granted) => {
+                let intended = intend::intend(granted, run).await?;
+                execute::execute(intended, start, &self.options, run).await
+            }
+            Err(refusal) => refusal.into_ran(self.redactor()),
+        };
+        self.finish(ran, run).await
+    }
+
+    async fn finish(&self, ran: Ran, run: &RunHandle) -> Result<CallEnd, JournalError> {
+        let (head, args, outcome) = match ran.ending {
+            Ending::Wait(ask) => return wait::wait(&ran.head, *ask, run).await,
+            Ending::Over(outcome) => (ran.head, ran.args, outcome),
+        };
+        let bounded = bound::bound(head, args, *outcome, &self.options, run).await;
+        let recorded = record::record(bounded, run).await?;
+        Ok(CallEnd::Output(recorded.output))
+    }
+}

@@ -1,0 +1,67 @@
+//! Parse: arguments that are not one JSON object never run.
+
+use outfitter_core::{Code, ErrorInfo, Malformed, MalformedKind, RawCall, ToolSpec};
+use serde_json::{Value, json};
+
+use super::{Head, Refusal, Stage};
+use crate::ToolView;
+use crate::schema_hint::schema_hint;
+use crate::view::Found;
+
+/// How much of a malformed text the error shows: its end, where it was cut off.
+const SHOWN_BYTES: usize = 80;
+
+/// A call whose arguments are an object.
+pub(crate) struct Parsed {
+    pub(crate) head: Head,
+    pub(crate) args: Value,
+}
+
+pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
+    let head = Head {
+        id: call.id,
+        name: call.name,
+        raw: call.arguments.raw,
+    };
+    match call.arguments.parsed {
+        Ok(args) => Ok(Parsed { head, args }),
+        Err(fault) => {
+            let spec = match view.find(&head.name) {
+                Found::Callable(spec) | Found::NotPresented(spec) => Some(spec),
+                Found::NotPermitted | Found::Unknown(_) => None,
+            };
+            let error = malformed(&fault, &head.raw, spec);
+            let text = Value::String(head.raw.to_string());
+            Err(Refusal::new(head, text, error))
+        }
+    }
+}
+
+fn malformed(fault: &Malformed, raw: &str, spec: Option<&ToolSpec>) -> ErrorInfo {
+    let mut error = ErrorInfo::new(
+        Code::InvalidArguments,
+        format!("the arguments are not valid JSON, nothing was run: {fault}"),
+    )
+    .at(fault.path.clone());
+    error.expected = Some(json!("one JSON object"));
+    let end = &raw[raw.ceil_char_boundary(raw.len().saturating_sub(SHOWN_BYTES))..];
+    error.got = Some(json!(if end.len() < raw.len() {
+        format!("…{end}")
+    } else {
+        end.to_owned()
+    }));
+    let advice = match fault.kind {
+        MalformedKind::CutOff => {
+            "the arguments were truncated: send them whole, or less in one call"
+        }
+        MalformedKind::Syntax
+        | MalformedKind::DuplicateKey
+        | MalformedKind::Integer
+        | MalformedKind::NotAnObject => "send the call again with one valid JSON object",
+    };
+    let hint = match spec {
+        Some(spec) => format!("{advice}; {}", schema_hint(&spec.input_schema)),
+        None => advice.to_owned(),
+    };
+    error.with_hint(hint)
+}

@@ -1,0 +1,58 @@
+//! Presented? A model may call only what it was shown, because it has guessed at the rest.
+
+use outfitter_core::{Code, ErrorInfo, ToolName};
+use serde_json::Value;
+
+use super::{Head, Refusal, Resolved, Stage};
+use crate::ToolView;
+use crate::registered::Registered;
+
+/// The tool that makes others presented, where there is one.
+const EXPANDER: &str = "tool_expand_tools";
+
+/// A call of a tool that is before the model, or needs not be.
+pub(crate) struct Shown<'v> {
+    pub(crate) head: Head,
+    pub(crate) args: Value,
+    pub(crate) tool: &'v Registered,
+}
+
+pub(crate) fn present<'v>(resolved: Resolved<'v>, view: &ToolView) -> Stage<Shown<'v>> {
+    if resolved.presented {
+        return Ok(resumed(resolved));
+    }
+    let mut error = ErrorInfo::new(
+        Code::NotPresented,
+        format!(
+            "{} may be used, but its schema is not in this request",
+            resolved.tool.spec.name
+        ),
+    );
+    error.expected = Some(Value::clone(&resolved.tool.spec.input_schema));
+    let hint = if view.presented().any(is_expander) {
+        format!(
+            "call {EXPANDER} with {:?} first; its schema is in `expected`",
+            [resolved.tool.spec.name.as_str()]
+        )
+    } else {
+        "its schema is in `expected`; nothing in this session can add it to a request".to_owned()
+    };
+    Err(Refusal::new(
+        resolved.head,
+        resolved.args,
+        error.with_hint(hint),
+    ))
+}
+
+/// A call that passed this stage before it waited.
+pub(crate) fn resumed(resolved: Resolved<'_>) -> Shown<'_> {
+    Shown {
+        head: resolved.head,
+        args: resolved.args,
+        tool: resolved.tool,
+    }
+}
+
+fn is_expander(name: &ToolName) -> bool {
+    name.as_str() == EXPANDER
+}

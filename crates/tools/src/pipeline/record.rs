@@ -1,0 +1,37 @@
+//! Record, which also emits: the tool's message goes into the log and from there to who watches.
+
+use std::sync::Arc;
+
+use outfitter_core::{
+    EntryBody, EventBody, JournalError, Message, MessageId, MessageRole, ToolIndex, ToolOutput,
+};
+
+use super::Bounded;
+use crate::RunHandle;
+
+/// A call that is over, on record and shown.
+pub(crate) struct Recorded {
+    pub(crate) output: Arc<ToolOutput>,
+}
+
+pub(crate) async fn record(bounded: Bounded, run: &RunHandle) -> Result<Recorded, JournalError> {
+    let output = Arc::new(bounded.output);
+    let message = Message {
+        id: MessageId::mint(&*run.clock),
+        role: MessageRole::Tool,
+        parts: bounded.parts,
+        output: Some(output.clone()),
+    };
+    run.journal.close_progress(&output.tool_call_id);
+    run.journal
+        .record(vec![EntryBody::Event(EventBody::Message(Arc::new(
+            message,
+        )))])
+        .await?;
+    if !bounded.activate.is_empty()
+        && let Some(index) = run.services.get::<dyn ToolIndex>()
+    {
+        index.activate(&bounded.activate);
+    }
+    Ok(Recorded { output })
+}

@@ -1,0 +1,54 @@
+//! A call that does not get to run.
+
+use std::sync::Arc;
+
+use outfitter_core::{CallId, ErrorInfo, Outcome, RawCall};
+use serde_json::Value;
+
+use super::{Ending, Ran};
+use crate::Redactor;
+
+/// What a call is, at every stage.
+pub(crate) struct Head {
+    pub(crate) id: CallId,
+    /// The name as it was called by.
+    pub(crate) name: String,
+    /// The text of the arguments.
+    pub(crate) raw: Arc<str>,
+}
+
+/// A stage's "no".
+pub(crate) struct Refusal {
+    head: Head,
+    /// The arguments, or their text where they are malformed.
+    args: Value,
+    error: ErrorInfo,
+}
+
+/// What a stage gives. Refusals are rare and large, hence the box.
+pub(crate) type Stage<T> = Result<T, Box<Refusal>>;
+
+impl Refusal {
+    pub(crate) fn new(head: Head, args: Value, error: ErrorInfo) -> Box<Self> {
+        Box::new(Self { head, args, error })
+    }
+
+    pub(crate) fn of_call(call: RawCall, error: ErrorInfo) -> Box<Self> {
+        let args = call.arguments.shown();
+        let head = Head {
+            id: call.id,
+            name: call.name,
+            raw: call.arguments.raw,
+        };
+        Self::new(head, args, error)
+    }
+
+    /// Joins the path again after the stage that would have run the call.
+    pub(crate) fn into_ran(self, redactor: &Redactor) -> Ran {
+        Ran {
+            args: redactor.shown(&self.args),
+            head: self.head,
+            ending: Ending::Over(Box::new(Outcome::default().failing(self.error))),
+        }
+    }
+}

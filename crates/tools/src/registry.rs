@@ -1,0 +1,297 @@
+//! Every source and every name of the process.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use outfitter_core::{
+    Fault, Generation, Grant, NameSet, Policy, Selection, SourceId, SourceSnapshot, ToolName,
+    ToolSource, Trust,
+};
+use serde::Serialize;
+
+use crate::close_names::close_names;
+use crate::registered::Registered;
+use crate::{DefaultPolicy, ToolProxy, naming, spec_check};
+
+/// What the operator says about tools. It can be changed while the program runs.
+#[derive(Clone)]
+pub struct ToolsConfig {
+    /// The tools that may be used at all.
+    pub available: NameSet,
+    /// Other names that tools answer to. They are called, never listed; a tool of that name wins.
+    pub aliases: BTreeMap<String, String>,
+    /// Who may call what.
+    pub policy: Arc<dyn Policy>,
+}
+
+impl Default for ToolsConfig {
+    /// Everything is available, nothing has another name, [`DefaultPolicy`].
+    fn default() -> Self {
+        Self {
+            available: NameSet::all(),
+            aliases: BTreeMap::new(),
+            policy: Arc::new(DefaultPolicy),
+        }
+    }
+}
+
+/// Why a source was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceRefused {
+    /// There is a source of that name.
+    #[error("add the source {0}: there is one of that name")]
+    Taken(SourceId),
+    /// Its name cannot stand before the names of its tools.
+    #[error("add the source {id}")]
+    Prefix {
+        /// The source.
+        id: SourceId,
+        /// What is wrong with it.
+        #[source]
+        source: naming::InvalidPrefix,
+    },
+}
+
+/// Something a source could not offer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SourceFault {
+    /// The source.
+    pub source: SourceId,
+    /// What, and why.
+    pub fault: Fault,
+}
+
+/// A name that is no tool's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName {
+    /// The name.
+    pub name: String,
+    /// Tools that were perhaps meant.
+    pub close: Vec<String>,
+}
+
+/// Process-wide: every source and every name. Registered is not authorised. Cloning shares it.
+#[derive(Clone, Default)]
+pub struct ToolRegistry(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    sources: Arc<Vec<Arc<dyn ToolSource>>>,
+    config: Arc<ToolsConfig>,
+    merged: Arc<Merged>,
+}
+
+/// All tools at one moment. Two moments without a change between them are one allocation.
+#[derive(Default)]
+pub(crate) struct Merged {
+    sources: Arc<Vec<Arc<dyn ToolSource>>>,
+    seen: Vec<Generation>,
+    pub(crate) tools: BTreeMap<ToolName, Arc<Registered>>,
+    faults: Vec<SourceFault>,
+}
+
+impl ToolRegistry {
+    /// A registry without sources.
+    #[must_use]
+    pub fn new(config: ToolsConfig) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            config: Arc::new(config),
+            ..State::default()
+        })))
+    }
+
+    /// Takes what the operator says from now on.
+    pub fn configure(&self, config: ToolsConfig) {
+        self.lock().config = Arc::new(config);
+    }
+
+    /// Adds a source. The tools of a remote one are called `id__tool`, so its id must be a prefix,
+    /// and no other source has it. Tools that cannot be offered are in [`ToolRegistry::faults`].
+    ///
+    /// # Errors
+    /// [`SourceRefused`]; nothing has changed then.
+    pub fn add(&self, source: Arc<dyn ToolSource>) -> Result<(), SourceRefused> {
+        let id = source.id();
+        match source.trust() {
+            Trust::Builtin | Trust::Operator => {}
+            Trust::Remote => {
+                naming::valid_prefix(id.as_str()).map_err(|source| SourceRefused::Prefix {
+                    id: id.clone(),
+                    source,
+                })?;
+            }
+        }
+        let mut state = self.lock();
+        if state.sources.iter().any(|other| other.id() == id) {
+            return Err(SourceRefused::Taken(id.clone()));
+        }
+        Arc::make_mut(&mut state.sources).push(source);
+        Ok(())
+    }
+
+    /// Removes a source and gives whether it was there.
+    pub fn remove(&self, id: &SourceId) -> bool {
+        let mut state = self.lock();
+        let before = state.sources.len();
+        Arc::make_mut(&mut state.sources).retain(|source| source.id() != id);
+        state.sources.len() < before
+    }
+
+    /// Makes what one session may use. This is the only way to make one.
+    #[must_use]
+    pub fn seal(&self, grant: Grant, selection: Selection) -> ToolProxy {
+        ToolProxy::sealed(self.clone(), grant).narrow(selection)
+    }
+
+    /// What is missing now, and why.
+    #[must_use]
+    pub fn faults(&self) -> Vec<SourceFault> {
+        self.current().0.faults.clone()
+    }
+
+    /// Those of `names` that no tool has and that cannot belong to a remote source either. The
+    /// tools of a remote source may come later.
+    #[must_use]
+    pub fn unknown_names<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<UnknownName> {
+        let (merged, _) = self.current();
+        let sources = self.lock().sources.clone();
+        let remote = |name: &str| {
+            naming::split_qualified(name).is_some_and(|(prefix, _)| {
+                sources
+                    .iter()
+                    .any(|source| source.trust() == Trust::Remote && source.id().as_str() == prefix)
+            })
+        };
+        names
+            .into_iter()
+            .filter(|name| !merged.tools.contains_key(*name) && !remote(name))
+            .map(|name| UnknownName {
+                name: name.to_owned(),
+                close: close_names(name, merged.tools.keys().map(ToolName::as_str))
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
+            })
+            .collect()
+    }
+
+    /// All tools and the configuration, as they are now. Sources are asked without the lock.
+    pub(crate) fn current(&self) -> (Arc<Merged>, Arc<ToolsConfig>) {
+        let (sources, config, last) = {
+            let state = self.lock();
+            (
+                state.sources.clone(),
+                state.config.clone(),
+                state.merged.clone(),
+            )
+        };
+        let snapshots: Vec<Arc<SourceSnapshot>> =
+            sources.iter().map(|source| source.snapshot()).collect();
+        let seen = snapshots.iter().map(|snapshot| &snapshot.generation);
+        if Arc::ptr_eq(&last.sources, &sources) && seen.eq(&last.seen) {
+            return (last, config);
+        }
+        let merged = Arc::new(Merged::of(&sources, &snapshots, &last));
+        self.lock().merged = merged.clone();
+        (merged, config)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Every change of the state is one assignment, so a panic leaves it whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Merged {
+    /// Built-ins come first, so that nobody can take a name from them; then what the operator put
+    /// there; then the rest, each under its prefix.
+    fn of(
+        sources: &Arc<Vec<Arc<dyn ToolSource>>>,
+        snapshots: &[Arc<SourceSnapshot>],
+        last: &Self,
+    ) -> Self {
+        let mut merged = Self {
+            sources: sources.clone(),
+            seen: snapshots
+                .iter()
+                .map(|snapshot| snapshot.generation)
+                .collect(),
+            ..Self::default()
+        };
+        for trust in [Trust::Builtin, Trust::Operator, Trust::Remote] {
+            for (source, snapshot) in sources.iter().zip(snapshots) {
+                if source.trust() == trust {
+                    merged.take(&**source, snapshot, last);
+                }
+            }
+        }
+        merged
+    }
+
+    fn take(&mut self, source: &dyn ToolSource, snapshot: &SourceSnapshot, last: &Self) {
+        let mut faults = snapshot.faults.clone();
+        for tool in &snapshot.tools {
+            let spec = tool.spec();
+            if let Err(why) = self.take_tool(source, tool, last) {
+                faults.push(Fault {
+                    what: spec.name.to_string(),
+                    why,
+                });
+            }
+        }
+        self.faults
+            .extend(faults.into_iter().map(|fault| SourceFault {
+                source: source.id().clone(),
+                fault,
+            }));
+    }
+
+    fn take_tool(
+        &mut self,
+        source: &dyn ToolSource,
+        tool: &Arc<dyn outfitter_core::Tool>,
+        last: &Self,
+    ) -> Result<(), String> {
+        let spec = tool.spec();
+        let trust = source.trust();
+        let name = match trust {
+            Trust::Remote => naming::qualified_name(source.id().as_str(), spec.name.as_str())
+                .map_err(|error| error.to_string())?,
+            Trust::Builtin | Trust::Operator
+                if naming::split_qualified(spec.name.as_str()).is_some() =>
+            {
+                return Err(
+                    "a name with __ in it is kept for the tools of remote sources".to_owned(),
+                );
+            }
+            Trust::Builtin | Trust::Operator => spec.name.clone(),
+        };
+        if let Some(first) = self.tools.get(&name) {
+            return Err(format!("the name {name} is taken by {}", first.source));
+        }
+        let known = last
+            .tools
+            .get(&name)
+            .filter(|known| known.source == *source.id() && known.trust == trust);
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.tool, tool)) {
+            self.tools.insert(name, known.clone());
+            return Ok(());
+        }
+        let validator = match known {
+            Some(known) if known.spec.input_schema == spec.input_schema => known.validator.clone(),
+            Some(_) | None => Arc::new(spec_check::check(spec, trust)?),
+        };
+        let registered = Registered {
+            tool: tool.clone(),
+            source: source.id().clone(),
+            trust,
+            spec: Arc::new(outfitter_core::ToolSpec {
+                name: name.clone(),
+                ..spec.clone()
+            }),
+            validator,
+        };
+        self.tools.insert(name, Arc::new(registered));
+        Ok(())
+    }
+}

@@ -1,0 +1,242 @@
+//! A proxy at one moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use outfitter_core::{
+    Effects, Exposure, Fault, Grant, Hash, Listing, Policy, SessionFacts, ToolName, ToolSchema,
+    ToolSpec, canonical,
+};
+use serde_json::Value;
+
+use crate::close_names::close_names;
+use crate::registered::Registered;
+use crate::registry::Merged;
+use crate::{SourceFault, ToolsConfig, spec_check};
+
+/// What one session sees at one moment: what is shown to a model, and what answers.
+pub struct ToolView {
+    allowed: BTreeMap<ToolName, Arc<Registered>>,
+    /// In the allow-lists, but above the role or the effects, or kept from sight by the policy.
+    above: BTreeSet<ToolName>,
+    config: Arc<ToolsConfig>,
+    effects: Effects,
+    schemas: Arc<[ToolSchema]>,
+    hash: OnceLock<Hash>,
+    faults: Vec<SourceFault>,
+}
+
+/// What there is under a name.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found<'v> {
+    /// A tool that answers.
+    Callable(&'v ToolSpec),
+    /// A tool that may be used but is not shown yet.
+    NotPresented(&'v ToolSpec),
+    /// Something that is not for this caller.
+    NotPermitted,
+    /// Nothing. These were perhaps meant.
+    Unknown(Vec<&'v str>),
+}
+
+pub(crate) enum LookUp<'v> {
+    Callable(&'v Registered),
+    NotPresented(&'v Registered),
+    NotPermitted,
+    Unknown,
+}
+
+impl ToolView {
+    pub(crate) fn of(
+        merged: &Merged,
+        config: &Arc<ToolsConfig>,
+        grant: &Grant,
+        session: &SessionFacts,
+    ) -> Self {
+        let mut faults = Vec::new();
+        let mut allowed = BTreeMap::new();
+        let mut above = BTreeSet::new();
+        let role = grant.role.min(session.who.role);
+        for (name, tool) in &merged.tools {
+            if !grant.tools.has(name.as_str()) || !config.available.has(name.as_str()) {
+                continue;
+            }
+            let permitted = tool.spec.min_role <= role
+                && tool.spec.effects.within(grant.effects)
+                && config.policy.visible(&session.who, &tool.spec);
+            if permitted {
+                let tool = tailored(tool, session).unwrap_or_else(|fault| {
+                    faults.push(fault);
+                    tool.clone()
+                });
+                allowed.insert(name.clone(), tool);
+            } else {
+                above.insert(name.clone());
+            }
+        }
+        let schemas = allowed
+            .values()
+            .filter(|tool| is_presented(tool.spec.exposure))
+            .map(|tool| tool.spec.schema())
+            .collect();
+        Self {
+            allowed,
+            above,
+            config: config.clone(),
+            effects: grant.effects,
+            schemas,
+            hash: OnceLock::new(),
+            faults,
+        }
+    }
+
+    /// What goes into a model request, sorted by name. Views of equal content give equal bytes.
+    #[must_use]
+    pub fn schemas(&self) -> Arc<[ToolSchema]> {
+        self.schemas.clone()
+    }
+
+    /// The names that go into a model request, sorted.
+    pub fn presented(&self) -> impl Iterator<Item = &ToolName> {
+        self.schemas.iter().map(|schema| &schema.name)
+    }
+
+    /// The hash of what goes into a model request.
+    #[must_use]
+    pub fn hash(&self) -> Hash {
+        *self.hash.get_or_init(|| {
+            let mut text = String::new();
+            for schema in self.schemas.iter() {
+                text.push_str(schema.name.as_str());
+                text.push('\n');
+                text.push_str(&canonical(&Value::from(&*schema.description)));
+                text.push('\n');
+                text.push_str(&canonical(&schema.parameters));
+                text.push('\n');
+            }
+            Hash::of(text)
+        })
+    }
+
+    /// What may be told of its tools: all but the hidden ones, sorted by name.
+    #[must_use]
+    pub fn listing(&self) -> Vec<Listing> {
+        self.visible()
+            .map(|tool| Listing {
+                name: tool.spec.name.clone(),
+                source: tool.source.clone(),
+                description: tool.spec.description.clone(),
+                input_schema: tool.spec.input_schema.clone(),
+                output_schema: tool.spec.output_schema.clone(),
+                exposure: tool.spec.exposure,
+                min_role: tool.spec.min_role,
+                effects: tool.spec.effects,
+                presented: is_presented(tool.spec.exposure),
+            })
+            .collect()
+    }
+
+    /// What there is under a name, or an alias.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Found<'_> {
+        match self.look_up(name) {
+            LookUp::Callable(tool) => Found::Callable(&tool.spec),
+            LookUp::NotPresented(tool) => Found::NotPresented(&tool.spec),
+            LookUp::NotPermitted => Found::NotPermitted,
+            LookUp::Unknown => Found::Unknown(self.close_names(name)),
+        }
+    }
+
+    /// What could not be fitted to this session, and why. The tool is offered as it is.
+    #[must_use]
+    pub fn faults(&self) -> &[SourceFault] {
+        &self.faults
+    }
+
+    pub(crate) fn look_up(&self, name: &str) -> LookUp<'_> {
+        let direct = self.direct(name);
+        match (direct, self.config.aliases.get(name)) {
+            (LookUp::Unknown, Some(target)) => self.direct(target),
+            (found, _) => found,
+        }
+    }
+
+    fn direct(&self, name: &str) -> LookUp<'_> {
+        match self.allowed.get(name) {
+            Some(tool) => match tool.spec.exposure {
+                Exposure::Always | Exposure::Listed | Exposure::Hidden => LookUp::Callable(tool),
+                Exposure::Deferred => LookUp::NotPresented(tool),
+            },
+            None if self.above.contains(name) => LookUp::NotPermitted,
+            None => LookUp::Unknown,
+        }
+    }
+
+    pub(crate) fn close_names(&self, name: &str) -> Vec<&str> {
+        close_names(name, self.visible().map(|tool| tool.spec.name.as_str()))
+    }
+
+    pub(crate) fn policy(&self) -> &dyn Policy {
+        &*self.config.policy
+    }
+
+    /// The most a call may do here.
+    pub(crate) fn effects(&self) -> Effects {
+        self.effects
+    }
+
+    fn visible(&self) -> impl Iterator<Item = &Registered> {
+        self.allowed
+            .values()
+            .map(|tool| &**tool)
+            .filter(|tool| match tool.spec.exposure {
+                Exposure::Always | Exposure::Listed | Exposure::Deferred => true,
+                Exposure::Hidden => false,
+            })
+    }
+}
+
+fn is_presented(exposure: Exposure) -> bool {
+    match exposure {
+        Exposure::Always | Exposure::Listed => true,
+        Exposure::Deferred | Exposure::Hidden => false,
+    }
+}
+
+/// The tool as it is in this session. A tailored spec changes what is said and asked for, never
+/// what is allowed.
+fn tailored(
+    tool: &Arc<Registered>,
+    session: &SessionFacts,
+) -> Result<Arc<Registered>, SourceFault> {
+    let fault = |why: String| SourceFault {
+        source: tool.source.clone(),
+        fault: Fault {
+            what: tool.spec.name.to_string(),
+            why,
+        },
+    };
+    let Some(said) = catch_unwind(AssertUnwindSafe(|| tool.tool.tailor(session)))
+        .map_err(|_| fault("it panicked while it was fitted to a session".to_owned()))?
+    else {
+        return Ok(tool.clone());
+    };
+    let spec = ToolSpec {
+        name: tool.spec.name.clone(),
+        min_role: tool.spec.min_role,
+        effects: tool.spec.effects,
+        idempotent: tool.spec.idempotent,
+        ..said
+    };
+    let validator = if spec.input_schema == tool.spec.input_schema {
+        tool.validator.clone()
+    } else {
+        Arc::new(spec_check::check(&spec, tool.trust).map_err(fault)?)
+    };
+    Ok(Arc::new(Registered {
+        spec: Arc::new(spec),
+        validator,
+        ..Registered::clone(tool)
+    }))
+}
