@@ -113,6 +113,29 @@ impl Hash {
     }
 }
 
+/// A [`Hash`] of bytes that come in pieces.
+#[derive(Debug, Clone, Default)]
+pub struct Hashing(Sha256);
+
+impl Hashing {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next piece.
+    pub fn update(&mut self, piece: impl AsRef<[u8]>) {
+        self.0.update(piece.as_ref());
+    }
+
+    /// The hash of all pieces.
+    #[must_use]
+    pub fn finish(self) -> Hash {
+        Hash(self.0.finalize().into())
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;
@@ -176,6 +199,13 @@ pub(crate) mod tests {
         fn canonical_text_reads_back_as_the_same_value(value in any_json()) {
             let text = canonical(&value);
             prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        }
+
+        #[test]
+        fn pieces_hash_like_the_whole(pieces in prop::collection::vec(any::<Vec<u8>>(), 0..5)) {
+            let mut hashing = Hashing::new();
+            pieces.iter().for_each(|piece| hashing.update(piece));
+            prop_assert_eq!(hashing.finish(), Hash::of(pieces.concat()));
         }
 
         #[test]

@@ -43,7 +43,7 @@ pub use artifact::{
     ArtifactChunk, ArtifactError, ArtifactInfo, ArtifactStore, NewArtifact, RefusingArtifacts,
 };
 pub use call::{CallEnd, CallHost, CallHostError, EventSink, Listing, RawCall};
-pub use canonical::{Hash, canonical};
+pub use canonical::{Hash, Hashing, canonical};
 pub use code::Code;
 pub use context::{Attended, Cancel, Deadline, ToolContext};
 pub use effects::{Effect, Effects};
