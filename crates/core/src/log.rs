@@ -273,9 +273,11 @@ pub trait Log: Send + Sync {
         limit: u32,
     ) -> Result<Page, StoreError>;
 
-    /// Lists the sessions of the scope, the last changed first.
+    /// Lists the sessions of the scope, the last changed first. A store may give fewer at once than
+    /// was asked for.
     ///
     /// # Errors
+    /// [`StoreError::NotFound`] when the session to list after is not there,
     /// [`StoreError::Backend`] when the store cannot answer.
     async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError>;
 

@@ -1,0 +1,38 @@
+//! What every log holds its callers to.
+
+use outfitter_core::{Durability, EntryBody, NewEntry, StoreError};
+
+/// The most entries that one read gives, whatever was asked for.
+pub const MAX_READ_PAGE: u32 = 10_000;
+
+/// The most sessions that one listing gives, whatever was asked for.
+pub const MAX_LIST_PAGE: u32 = 1_000;
+
+/// How many to give when `limit` were asked for, where 0 leaves it to us.
+pub(crate) fn page(limit: u32, most: u32) -> usize {
+    let count = if limit == 0 { most } else { limit.min(most) };
+    count as usize
+}
+
+/// Refuses an append of nothing, and events that are never kept.
+pub(crate) fn entries(entries: &[NewEntry]) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Err(refuse("an append has at least one entry"));
+    }
+    let ephemeral = entries.iter().any(|entry| match &entry.body {
+        EntryBody::Event(event) => event.durability() == Durability::Ephemeral,
+        EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Answer(_) => false,
+    });
+    if ephemeral {
+        return Err(refuse("an ephemeral event is never stored"));
+    }
+    Ok(())
+}
+
+/// An error of the store without a cause beneath it.
+pub(crate) fn refuse(message: impl Into<String>) -> StoreError {
+    StoreError::Backend {
+        message: message.into(),
+        source: None,
+    }
+}

@@ -1,0 +1,15 @@
+//! What the stores hold, from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod artifacts;
+mod conformance;
+mod opening;
+mod processes;
+mod rig;
+mod roundtrip;
+mod sqlite_file;
