@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use outfitter_core::{AppendError, Seq, StoreError};
+use outfitter_core::{AppendError, Log, Seq, StoreError};
 use outfitter_store::{LogOpenError, SCHEMA_VERSION, SqliteLog};
 use rstest::rstest;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -205,6 +205,51 @@ async fn one_row_that_cannot_be_read_hides_no_other(#[case] body: &str, #[case] 
     append(&*rig.log, &me(), &id, 5, vec![said("6")])
         .await
         .unwrap();
+}
+
+/// A damaged file is said to be one, whatever is damaged and whatever is asked.
+#[rstest]
+#[case::cut_in_half(|bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2))]
+#[case::cut_in_a_page(|bytes: &mut Vec<u8>| bytes.truncate(3 * 4096 + 17))]
+#[case::overwritten(|bytes: &mut Vec<u8>| bytes[4096..].fill(0xa5))]
+#[case::zeroed(|bytes: &mut Vec<u8>| bytes[2 * 4096..].fill(0))]
+#[tokio::test]
+async fn a_damaged_file_is_an_error(#[case] damage: fn(&mut Vec<u8>)) {
+    let rig = Rig::new(Kind::Sqlite);
+    let id = session("a");
+    let entries = (0..200).map(|_| said("x".repeat(500))).collect();
+    append(&*rig.log, &me(), &id, 0, entries).await.unwrap();
+    execute(&rig.file(), "PRAGMA wal_checkpoint(TRUNCATE)").await;
+    let mut bytes = std::fs::read(rig.file()).unwrap();
+    damage(&mut bytes);
+    let file = rig.file().with_file_name("damaged.db");
+    std::fs::write(&file, bytes).unwrap();
+
+    let log = SqliteLog::new(&file);
+    let mut from = Some(Seq(1));
+    let mut read = 0;
+    let error = loop {
+        let Some(place) = from else {
+            panic!("{read} of 200 entries, and no error");
+        };
+        match log.read(&me(), &id, place, 0).await {
+            Ok(page) => {
+                read += page.entries.len();
+                from = page.next;
+            }
+            Err(error) => break error,
+        }
+    };
+    let mut chain = error.to_string();
+    let mut cause = std::error::Error::source(&error);
+    while let Some(next) = cause {
+        chain = format!("{chain}: {next}");
+        cause = next.source();
+    }
+    assert!(
+        chain.contains("damaged") || chain.contains("malformed"),
+        "{chain}"
+    );
 }
 
 #[tokio::test]
