@@ -32,6 +32,7 @@ pub mod __private;
 pub use input_schema::{input_schema, output_schema};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
+pub use outfitter_macros::tool;
 pub use pipeline::{Pipeline, PipelineOptions, arguments_hash};
 pub use policy::DefaultPolicy;
 pub use proxy::ToolProxy;
