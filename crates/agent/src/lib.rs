@@ -1,1 +1,29 @@
-//! The `agent` crate.
+//! The loop: a configured [`Agent`], the [`Session`] it works on, and the runs it makes.
+//!
+//! What a turn does [`next`] is a pure function of its entries ([`TurnLog`]); a live run, a resumed
+//! one and a recovery all ask it. A run has one writer: what it records is stored first and shown
+//! then, in one order, to one bounded [`EventQueue`] per subscriber.
+
+mod agent;
+mod direct;
+mod emitter;
+mod error;
+mod model_call;
+mod next;
+mod progress;
+mod queue;
+mod recover;
+mod run;
+mod session;
+mod start;
+mod turn_log;
+mod usage;
+mod writer;
+
+pub use agent::{Agent, AgentParts, AgentSettings, Input, RunEnd};
+pub use error::RunError;
+pub use next::{Limits, Next, ReadyCall, Start, next};
+pub use progress::ProgressSettings;
+pub use queue::{EventQueue, NoSubscriber};
+pub use session::Session;
+pub use turn_log::TurnLog;

@@ -1,0 +1,147 @@
+//! A configured loop.
+
+use std::sync::Arc;
+
+use outfitter_core::{
+    ArtifactStore, CallEnd, Cancel, Clock, EventSink, Log, ModelProvider, RawCall, RunId,
+    RunOutcome, RunOutput, Services,
+};
+use outfitter_tools::Pipeline;
+
+use crate::next::Limits;
+use crate::progress::ProgressSettings;
+use crate::run::Run;
+use crate::session::{Session, Sessions};
+use crate::{RunError, TurnLog};
+
+/// What an agent is made of.
+#[derive(Clone)]
+pub struct AgentParts {
+    /// What answers.
+    pub model: Arc<dyn ModelProvider>,
+    /// What calls go down.
+    pub pipeline: Arc<Pipeline>,
+    /// Where sessions are kept.
+    pub log: Arc<dyn Log>,
+    /// Where large content is kept.
+    pub artifacts: Arc<dyn ArtifactStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// Optional seams for tools.
+    pub services: Services,
+    /// How it behaves.
+    pub settings: AgentSettings,
+}
+
+/// How an agent behaves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSettings {
+    /// What the model is told first.
+    pub system_prompt: Arc<str>,
+    /// What ends a turn that would go on.
+    pub limits: Limits,
+    /// Calls of one reply that run at once.
+    pub max_tool_concurrency: usize,
+    /// How progress is merged.
+    pub progress: ProgressSettings,
+}
+
+/// What a run is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// The words of a person: a new turn. An unfinished one is closed first.
+    Prompt(String),
+    /// Nothing: the unfinished turn goes on.
+    Continue,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunEnd {
+    /// Which run.
+    pub run: RunId,
+    /// How.
+    pub outcome: RunOutcome,
+    /// What it gives.
+    pub output: RunOutput,
+}
+
+/// A configured loop. Runs of different sessions may be made at once.
+pub struct Agent {
+    pub(crate) parts: AgentParts,
+    pub(crate) sessions: Arc<Sessions>,
+}
+
+impl Agent {
+    /// An agent of these parts.
+    #[must_use]
+    pub fn new(parts: AgentParts) -> Self {
+        Self {
+            parts,
+            sessions: Arc::default(),
+        }
+    }
+
+    /// What it is made of.
+    #[must_use]
+    pub fn parts(&self) -> &AgentParts {
+        &self.parts
+    }
+
+    /// Makes one run. Its events go to `events`; the last of them says how it ended, and so does
+    /// what this gives.
+    ///
+    /// # Errors
+    /// [`RunError`] when there is no run, or its end could not be recorded. A run that fails is
+    /// no error.
+    pub async fn run(
+        &self,
+        session: &Session,
+        input: Input,
+        cancel: Cancel,
+        events: Arc<dyn EventSink>,
+    ) -> Result<RunEnd, RunError> {
+        let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
+        let log = taken.read(&*self.parts.log).await?;
+        if input == Input::Continue && !log.is_unfinished() {
+            let id = session.id.clone();
+            taken.keep(log);
+            return Err(RunError::NothingToContinue(id));
+        }
+        let run = Run::new(&self.parts, session, cancel, events, log);
+        let end = run.go(input).await?;
+        taken.keep(run.into_log().await);
+        Ok(end)
+    }
+
+    /// Makes one call without a model: down the same pipeline, into the same log.
+    ///
+    /// # Errors
+    /// [`RunError`] when there is no run, or its end could not be recorded. Also an unknown or
+    /// refused call ends in an output.
+    pub async fn call(
+        &self,
+        session: &Session,
+        call: RawCall,
+        cancel: Cancel,
+        events: Arc<dyn EventSink>,
+    ) -> Result<CallEnd, RunError> {
+        let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
+        let log = taken.read(&*self.parts.log).await?;
+        let run = Run::new(&self.parts, session, cancel, events, log);
+        let end = run.call_directly(call).await?;
+        taken.keep(run.into_log().await);
+        Ok(end)
+    }
+
+    /// What the log says of a session's conversation.
+    ///
+    /// # Errors
+    /// [`RunError::Busy`] while a run is under way, [`RunError::Store`].
+    pub async fn conversation(&self, session: &Session) -> Result<TurnLog, RunError> {
+        let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
+        let log = taken.read(&*self.parts.log).await?;
+        taken.keep(log.clone());
+        Ok(log)
+    }
+}

@@ -1,0 +1,124 @@
+//! One model call: asked, streamed, put together.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use outfitter_core::{
+    CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError, ModelProvider, ModelRequest,
+};
+use outfitter_model::{Assembled, TurnAssembler};
+
+use crate::writer::Writer;
+
+/// What came of a model call.
+pub(crate) struct Reply {
+    /// The id its deltas were shown under.
+    pub(crate) message: MessageId,
+    /// What came, whole or in part.
+    pub(crate) assembled: Assembled,
+    /// Why it is only a part.
+    pub(crate) failed: Option<ModelError>,
+}
+
+/// Asks the model and shows its reply as it comes.
+pub(crate) async fn ask(
+    model: &dyn ModelProvider,
+    request: ModelRequest,
+    taken: Arc<HashSet<CallId>>,
+    clock: Arc<dyn Clock>,
+    cancel: &Cancel,
+    writer: &Writer,
+) -> Reply {
+    let message = MessageId::mint(&*clock);
+    let provider = &*model.info().provider;
+    let mut assembler = TurnAssembler::new(provider, move |id| taken.contains(id), clock);
+    let mut shower = Shower {
+        writer,
+        message: &message,
+        pending: None,
+    };
+    let failed = match model.stream(request, cancel.clone()).await {
+        Err(error) => Some(error),
+        Ok(mut stream) => loop {
+            let delta = tokio::select! {
+                biased;
+                () = cancel.cancelled() => break Some(ModelError::Cancelled),
+                delta = stream.next() => delta,
+            };
+            match delta {
+                None => break None,
+                Some(Err(error)) => break Some(error),
+                Some(Ok(delta)) => {
+                    if let Some(shown) = assembler.push(delta) {
+                        shower.show(shown.kind, shown.call, &shown.text);
+                    }
+                }
+            }
+        },
+    };
+    shower.finish();
+    let (assembled, failed) = match failed {
+        Some(error) => (assembler.finish_partial(), Some(error)),
+        None => {
+            let assembled = assembler.finish();
+            let cut_off = assembled.stop.is_none().then_some(ModelError::Truncated);
+            (assembled, cut_off)
+        }
+    };
+    Reply {
+        message,
+        assembled,
+        failed,
+    }
+}
+
+/// Shows deltas; while the reader has no room, those of one kind are merged.
+struct Shower<'a> {
+    writer: &'a Writer,
+    message: &'a MessageId,
+    pending: Option<(DeltaKind, Option<CallId>, String)>,
+}
+
+impl Shower<'_> {
+    fn show(&mut self, kind: DeltaKind, call: Option<CallId>, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let text = match self.pending.take() {
+            Some((was, of, mut held)) if (was, &of) == (kind, &call) => {
+                held.push_str(text);
+                held
+            }
+            Some((was, of, held)) => {
+                self.writer.show(self.event(was, of, held));
+                text.to_owned()
+            }
+            None => text.to_owned(),
+        };
+        if let Err(EventBody::Delta {
+            kind,
+            text,
+            tool_call_id,
+            ..
+        }) = self.writer.try_show(self.event(kind, call, text))
+        {
+            self.pending = Some((kind, tool_call_id, text));
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some((kind, call, text)) = self.pending.take() {
+            self.writer.show(self.event(kind, call, text));
+        }
+    }
+
+    fn event(&self, kind: DeltaKind, tool_call_id: Option<CallId>, text: String) -> EventBody {
+        EventBody::Delta {
+            message_id: self.message.clone(),
+            kind,
+            text,
+            tool_call_id,
+        }
+    }
+}

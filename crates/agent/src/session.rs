@@ -1,0 +1,159 @@
+//! A conversation that a run works on, and the memory of what is known of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use outfitter_core::{
+    Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError,
+};
+use outfitter_tools::ToolProxy;
+
+use crate::RunError;
+use crate::turn_log::TurnLog;
+
+/// Entries read from the log at a time.
+const PAGE: u32 = 1_000;
+
+/// Sessions whose fold is kept for their next run. The one used longest ago goes first.
+const REMEMBERED: usize = 64;
+
+/// A conversation with its sandbox and proxy.
+#[derive(Clone)]
+pub struct Session {
+    /// Its id.
+    pub id: SessionId,
+    /// Who acts.
+    pub who: Arc<Principal>,
+    /// What it may use.
+    pub proxy: ToolProxy,
+    /// Where its commands run and its files live.
+    pub sandbox: Arc<dyn Sandbox>,
+    /// Whether somebody can answer.
+    pub attended: Attended,
+}
+
+impl Session {
+    /// Whose rows its log is.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope::from(&*self.who)
+    }
+
+    /// What specs may depend on.
+    #[must_use]
+    pub fn facts(&self) -> SessionFacts {
+        SessionFacts {
+            who: self.who.clone(),
+            session: self.id.clone(),
+            attended: self.attended,
+        }
+    }
+}
+
+/// Which sessions are at work, and the folds of those that were.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    slots: HashMap<(Scope, SessionId), Slot>,
+    uses: u64,
+}
+
+enum Slot {
+    AtWork,
+    Known { log: Box<TurnLog>, used: u64 },
+}
+
+impl Sessions {
+    /// Takes a session for one run.
+    pub(crate) fn take(self: &Arc<Self>, scope: Scope, id: SessionId) -> Result<Taken, RunError> {
+        let key = (scope, id);
+        let known = match self.lock().slots.insert(key.clone(), Slot::AtWork) {
+            Some(Slot::AtWork) => return Err(RunError::Busy(key.1)),
+            Some(Slot::Known { log, .. }) => *log,
+            None => TurnLog::default(),
+        };
+        Ok(Taken {
+            sessions: self.clone(),
+            key,
+            known: Some(known),
+        })
+    }
+
+    fn put(&self, key: (Scope, SessionId), log: Option<TurnLog>) {
+        let mut state = self.lock();
+        state.uses += 1;
+        let used = state.uses;
+        match log {
+            Some(log) => state.slots.insert(
+                key,
+                Slot::Known {
+                    log: Box::new(log),
+                    used,
+                },
+            ),
+            None => state.slots.remove(&key),
+        };
+        let known = state.slots.iter().filter_map(|(key, slot)| match slot {
+            Slot::Known { used, .. } => Some((*used, key.clone())),
+            Slot::AtWork => None,
+        });
+        let mut known: Vec<_> = known.collect();
+        if known.len() > REMEMBERED {
+            known.sort_unstable_by_key(|(used, _)| *used);
+            state.slots.remove(&known[0].1);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A session taken for one run. Dropping it gives it back.
+pub(crate) struct Taken {
+    sessions: Arc<Sessions>,
+    key: (Scope, SessionId),
+    known: Option<TurnLog>,
+}
+
+impl Taken {
+    /// What the log says now: what was known, and the entries since.
+    pub(crate) async fn read(&mut self, log: &dyn Log) -> Result<TurnLog, StoreError> {
+        let mut known = self.known.take().unwrap_or_default();
+        let (scope, id) = &self.key;
+        loop {
+            let page = match log.read(scope, id, known.head.plus(1), PAGE).await {
+                Ok(page) => page,
+                Err(StoreError::NotFound(_)) if known.head == Seq(0) => return Ok(known),
+                // Deleted since it was known.
+                Err(StoreError::NotFound(_)) => return Ok(TurnLog::default()),
+                Err(error) => return Err(error),
+            };
+            if page.head < known.head {
+                // Deleted and made anew since it was known.
+                known = TurnLog::default();
+                continue;
+            }
+            known.fence = known.fence.max(page.fence);
+            for entry in &page.entries {
+                known.apply(&entry.run, entry.event, &entry.body);
+            }
+            if page.next.is_none() {
+                return Ok(known);
+            }
+        }
+    }
+
+    /// Keeps what is known now for the next run.
+    pub(crate) fn keep(&mut self, log: TurnLog) {
+        self.known = Some(log);
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.sessions.put(self.key.clone(), self.known.take());
+    }
+}

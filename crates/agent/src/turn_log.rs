@@ -1,0 +1,302 @@
+//! A session's log, folded: the conversation, and how far its last turn got.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use outfitter_core::{
+    Answer, CallId, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message, MessageRole,
+    RequestMade, RunId, RunOutcome, Seq, TokenUsage, ToolCall,
+};
+
+/// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
+/// all see the same.
+#[derive(Debug, Clone, Default)]
+pub struct TurnLog {
+    pub(crate) head: Seq,
+    pub(crate) fence: Fence,
+    pub(crate) runs: HashMap<RunId, RunSeen>,
+    pub(crate) history: Vec<Exchange>,
+    pub(crate) turn: Option<TurnState>,
+    call_ids: Arc<HashSet<CallId>>,
+    chain: Chain,
+}
+
+/// A run, as its entries tell it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RunSeen {
+    /// The number of its last event.
+    pub(crate) last_event: EventSeq,
+    /// How it ended, once it has.
+    pub(crate) finished: Option<RunOutcome>,
+    /// Whether it is a direct call, which has no model.
+    pub(crate) direct: bool,
+    /// The call of a direct run that has no output yet.
+    pub(crate) direct_call: Option<(CallId, String, serde_json::Value)>,
+}
+
+/// A message, with what became of its calls.
+#[derive(Debug, Clone)]
+pub(crate) struct Exchange {
+    pub(crate) message: Arc<Message>,
+    pub(crate) calls: Vec<CallState>,
+}
+
+/// How far a call got.
+#[derive(Debug, Clone)]
+pub(crate) struct CallState {
+    pub(crate) call: ToolCall,
+    /// The run that last told of it.
+    pub(crate) announced: Option<RunId>,
+    /// The run that last began to change something with it, and whether it may simply run again.
+    pub(crate) intent: Option<(RunId, bool)>,
+    pub(crate) interrupt: Option<Arc<Interrupt>>,
+    pub(crate) answer: Option<Answer>,
+    pub(crate) output: Option<Arc<Message>>,
+}
+
+/// The last turn.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TurnState {
+    /// Model calls since its beginning, or since it was taken up again after a limit.
+    pub(crate) model_calls: u32,
+    /// Tokens used since then.
+    pub(crate) tokens: u64,
+    /// The request that no reply has followed.
+    pub(crate) unanswered: Option<RequestMade>,
+    /// The run that last worked on it.
+    pub(crate) run: Option<RunId>,
+    /// How that run ended.
+    pub(crate) outcome: Option<RunOutcome>,
+}
+
+/// The hash of a conversation, kept up message by message.
+#[derive(Debug, Clone, Default)]
+struct Chain {
+    hash: Option<Hash>,
+    messages: usize,
+}
+
+impl TurnLog {
+    /// Takes in the next entry of the session.
+    pub(crate) fn apply(&mut self, run: &RunId, event: Option<EventSeq>, body: &EntryBody) {
+        self.head = self.head.plus(1);
+        let seen = self.runs.entry(run.clone()).or_default();
+        if let Some(event) = event {
+            seen.last_event = seen.last_event.max(event);
+        }
+        match body {
+            EntryBody::Event(event) => self.apply_event(run, event),
+            EntryBody::Request(made) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.model_calls += 1;
+                    turn.unanswered = Some(made.clone());
+                }
+            }
+            EntryBody::Intent(intent) => {
+                if let Some(state) = self.call_mut(&intent.call) {
+                    state.intent = Some((run.clone(), intent.idempotent));
+                }
+            }
+            EntryBody::Answer(answer) => {
+                let interrupt = &answer.interrupt;
+                let asked = |state: &&mut CallState| {
+                    state
+                        .interrupt
+                        .as_ref()
+                        .is_some_and(|asked| asked.id == *interrupt)
+                };
+                if let Some(state) = self.open_calls_mut().find(asked) {
+                    state.answer = Some(answer.clone());
+                }
+            }
+        }
+    }
+
+    fn apply_event(&mut self, run: &RunId, event: &EventBody) {
+        match event {
+            EventBody::RunStarted(started) => {
+                let direct = started.model.is_none();
+                if let Some(seen) = self.runs.get_mut(run) {
+                    seen.direct = direct;
+                }
+                if let (false, Some(turn)) = (direct, &mut self.turn) {
+                    if started.resumes.is_some() && turn.outcome == Some(RunOutcome::Limit) {
+                        (turn.model_calls, turn.tokens) = (0, 0);
+                    }
+                    turn.run = Some(run.clone());
+                    turn.outcome = None;
+                }
+            }
+            EventBody::Message(message) => self.apply_message(run, message),
+            EventBody::ToolCall {
+                tool_call_id,
+                tool_name,
+                arguments,
+            } => {
+                if let Some(state) = self.call_mut(tool_call_id) {
+                    state.announced = Some(run.clone());
+                } else if let Some(seen) = self.runs.get_mut(run).filter(|seen| seen.direct) {
+                    seen.direct_call =
+                        Some((tool_call_id.clone(), tool_name.clone(), arguments.clone()));
+                }
+                Arc::make_mut(&mut self.call_ids).insert(tool_call_id.clone());
+            }
+            EventBody::Interrupt(interrupt) => {
+                if let Some(state) = self.call_mut(&interrupt.call) {
+                    state.interrupt = Some(Arc::new((**interrupt).clone()));
+                    state.answer = None;
+                    state.intent = None;
+                }
+            }
+            EventBody::Usage(TokenUsage {
+                input_tokens,
+                output_tokens,
+                ..
+            }) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.tokens = turn.tokens.saturating_add(input_tokens + output_tokens);
+                }
+            }
+            EventBody::RunFinished { outcome, .. } => {
+                if let Some(seen) = self.runs.get_mut(run) {
+                    seen.finished = Some(*outcome);
+                    seen.direct_call = None;
+                }
+                if let Some(turn) = self
+                    .turn
+                    .as_mut()
+                    .filter(|turn| turn.run.as_ref() == Some(run))
+                {
+                    turn.outcome = Some(*outcome);
+                }
+            }
+            EventBody::Answered { .. }
+            | EventBody::Warning { .. }
+            | EventBody::Delta { .. }
+            | EventBody::ToolProgress { .. } => {}
+        }
+    }
+
+    fn apply_message(&mut self, run: &RunId, message: &Arc<Message>) {
+        match message.role {
+            MessageRole::Tool => {
+                // The result of a direct call belongs to no request of a model: it is kept in the
+                // log and left out of the conversation.
+                let Some(output) = &message.output else {
+                    return;
+                };
+                if let Some(state) = self.call_mut(&output.tool_call_id) {
+                    state.output.get_or_insert_with(|| message.clone());
+                } else if let Some(seen) = self.runs.get_mut(run) {
+                    seen.direct_call = None;
+                }
+            }
+            MessageRole::User => {
+                self.turn = Some(TurnState {
+                    run: Some(run.clone()),
+                    ..TurnState::default()
+                });
+                self.say(message, Vec::new());
+            }
+            MessageRole::Assistant => {
+                if let Some(turn) = &mut self.turn {
+                    turn.unanswered = None;
+                }
+                let calls: Vec<CallState> = message
+                    .tool_calls()
+                    .map(|call| CallState {
+                        call: call.clone(),
+                        announced: None,
+                        intent: None,
+                        interrupt: None,
+                        answer: None,
+                        output: None,
+                    })
+                    .collect();
+                Arc::make_mut(&mut self.call_ids)
+                    .extend(calls.iter().map(|state| state.call.id.clone()));
+                self.say(message, calls);
+            }
+            MessageRole::System => self.say(message, Vec::new()),
+        }
+    }
+
+    fn say(&mut self, message: &Arc<Message>, calls: Vec<CallState>) {
+        self.history.push(Exchange {
+            message: message.clone(),
+            calls,
+        });
+    }
+
+    /// The call ids that are taken in this session.
+    pub(crate) fn taken_calls(&self) -> Arc<HashSet<CallId>> {
+        self.call_ids.clone()
+    }
+
+    /// The open calls that `run` has told of.
+    pub(crate) fn announced_by(&self, run: &RunId) -> HashSet<CallId> {
+        self.last_calls()
+            .iter()
+            .filter(|state| state.announced.as_ref() == Some(run))
+            .map(|state| state.call.id.clone())
+            .collect()
+    }
+
+    /// The calls of the last reply, in order.
+    pub(crate) fn last_calls(&self) -> &[CallState] {
+        self.history.last().map_or(&[], |exchange| &exchange.calls)
+    }
+
+    fn open_calls_mut(&mut self) -> impl Iterator<Item = &mut CallState> {
+        self.history
+            .last_mut()
+            .into_iter()
+            .flat_map(|exchange| &mut exchange.calls)
+    }
+
+    fn call_mut(&mut self, id: &CallId) -> Option<&mut CallState> {
+        self.open_calls_mut().find(|state| state.call.id == *id)
+    }
+
+    /// Whether the last turn has no final answer, so that it can be taken up again.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.turn
+            .as_ref()
+            .is_some_and(|turn| turn.outcome != Some(RunOutcome::Success))
+    }
+
+    /// The conversation for a model: results in the order of their calls, whatever order they
+    /// came in. A reply whose calls have no result yet is left out, with what follows it.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Arc<Message>> {
+        let mut messages = Vec::with_capacity(self.history.len() * 2);
+        for exchange in &self.history {
+            if exchange.calls.iter().any(|state| state.output.is_none()) {
+                break;
+            }
+            messages.push(exchange.message.clone());
+            messages.extend(
+                exchange
+                    .calls
+                    .iter()
+                    .filter_map(|state| state.output.clone()),
+            );
+        }
+        messages
+    }
+
+    /// The hash of the conversation. Each message is hashed once in the life of the fold.
+    pub(crate) fn conversation_hash(&mut self, messages: &[Arc<Message>]) -> Hash {
+        let mut hash = self.chain.hash.unwrap_or_else(|| Hash::of(b"conversation"));
+        for message in messages.iter().skip(self.chain.messages) {
+            let body = serde_json::to_vec(&**message).unwrap_or_default();
+            hash = Hash::of([hash.to_string().as_bytes(), &body].concat());
+        }
+        self.chain = Chain {
+            hash: Some(hash),
+            messages: messages.len(),
+        };
+        hash
+    }
+}

@@ -1,0 +1,186 @@
+//! The one writer of a session's log during a run. What it records is stored first, then shown.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    Append, CallId, Clock, EntryBody, EventBody, EventSeq, EventSink, Fence, Journal, JournalError,
+    Log, NewEntry, Progress, RunId, Scope, SessionId,
+};
+use tokio::sync::Mutex;
+
+use crate::emitter::Emitter;
+use crate::progress::{ProgressHub, ProgressSettings};
+use crate::turn_log::TurnLog;
+
+/// What a writer is made of.
+pub(crate) struct WriterParts {
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) scope: Scope,
+    pub(crate) session: SessionId,
+    pub(crate) run: RunId,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) sink: Arc<dyn EventSink>,
+    pub(crate) progress: ProgressSettings,
+}
+
+/// Appends for one run, in turn. The lock is the turn: an append is what it protects, so it is
+/// held across it, and nothing else ever waits while holding it.
+pub(crate) struct Writer {
+    log: Arc<dyn Log>,
+    scope: Scope,
+    session: SessionId,
+    run: RunId,
+    clock: Arc<dyn Clock>,
+    emitter: Arc<Emitter>,
+    progress: ProgressHub,
+    fence: Fence,
+    folded: Mutex<TurnLog>,
+}
+
+impl Writer {
+    /// A writer that takes the session over from whoever wrote before.
+    pub(crate) fn new(parts: WriterParts, folded: TurnLog) -> Self {
+        let WriterParts {
+            log,
+            scope,
+            session,
+            run,
+            clock,
+            sink,
+            progress,
+        } = parts;
+        let emitter = Arc::new(Emitter::new(
+            session.clone(),
+            run.clone(),
+            clock.clone(),
+            sink,
+        ));
+        let progress = ProgressHub::new(progress, emitter.clone());
+        let fence = Fence(folded.fence.0 + 1);
+        let folded = Mutex::new(folded);
+        Self {
+            log,
+            scope,
+            session,
+            run,
+            clock,
+            emitter,
+            progress,
+            fence,
+            folded,
+        }
+    }
+
+    pub(crate) fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// Shows an ephemeral event if that can be done now; else gives it back to be merged.
+    pub(crate) fn try_show(&self, body: EventBody) -> Result<(), EventBody> {
+        self.emitter.try_show(body)
+    }
+
+    /// Shows an ephemeral event, now or as soon as what is being stored is shown.
+    pub(crate) fn show(&self, body: EventBody) {
+        self.emitter.show(body);
+    }
+
+    /// Shows progress when it is due. Runs beside the run and never ends.
+    pub(crate) async fn flush_progress(&self) -> std::convert::Infallible {
+        self.progress.flush_when_due().await
+    }
+
+    /// Looks at the fold of the log as it stands.
+    pub(crate) async fn folded<T>(&self, look: impl FnOnce(&mut TurnLog) -> T) -> T {
+        look(&mut *self.folded.lock().await)
+    }
+
+    /// The fold of the log, when the run is over.
+    pub(crate) async fn take_log(&self) -> TurnLog {
+        std::mem::take(&mut *self.folded.lock().await)
+    }
+
+    /// Appends entries of runs that broke off. Nothing is shown: their subscribers are gone.
+    pub(crate) async fn record_broken_off(
+        &self,
+        entries: Vec<NewEntry>,
+    ) -> Result<(), JournalError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.append(&mut *self.folded.lock().await, entries).await
+    }
+
+    async fn append(
+        &self,
+        folded: &mut TurnLog,
+        entries: Vec<NewEntry>,
+    ) -> Result<(), JournalError> {
+        let append = Append {
+            session: &self.session,
+            expected: folded.head,
+            fence: self.fence,
+            entries: entries.clone(),
+        };
+        self.log
+            .append(&self.scope, append)
+            .await
+            .inspect_err(|error| {
+                tracing::warn!(%error, session = %self.session, "an append was refused");
+            })?;
+        folded.fence = self.fence;
+        for entry in &entries {
+            folded.apply(&entry.run, entry.event, &entry.body);
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Journal for Writer {
+    async fn record(&self, bodies: Vec<EntryBody>) -> Result<(), JournalError> {
+        let mut folded = self.folded.lock().await;
+        let at = self.clock.now();
+        let shown: Vec<EventBody> = bodies
+            .iter()
+            .filter_map(|body| match body {
+                EntryBody::Event(event) => Some(event.clone()),
+                EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Answer(_) => None,
+            })
+            .collect();
+        let first = self.emitter.reserve(shown.len());
+        let mut number = first.0;
+        let entries = bodies
+            .into_iter()
+            .map(|body| {
+                let event = matches!(body, EntryBody::Event(_)).then(|| {
+                    number += 1;
+                    EventSeq(number - 1)
+                });
+                NewEntry {
+                    run: self.run.clone(),
+                    at,
+                    event,
+                    body,
+                }
+            })
+            .collect();
+        match self.append(&mut folded, entries).await {
+            Ok(()) => self.emitter.stored(first, at, shown),
+            Err(error) => {
+                self.emitter.not_stored(first);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self, call: &CallId) -> Progress {
+        self.progress.open(call)
+    }
+
+    fn close_progress(&self, call: &CallId) {
+        self.progress.close(call);
+    }
+}

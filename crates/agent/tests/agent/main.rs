@@ -1,0 +1,14 @@
+//! The loop, over real logs and the real pipeline, with models that are functions of the request.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests say what must hold"
+)]
+
+mod cancel;
+mod crash;
+mod harness;
+mod parallel;
+mod progress;
+mod turns;
+mod waiting;
