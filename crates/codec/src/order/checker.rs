@@ -165,7 +165,15 @@ impl EventOrder {
             Step::Progress { call, progress } => self.known(call)?.progress(call, progress),
             Step::Waits { call } => self.known(call)?.waits(call),
             Step::Other => Ok(()),
-            Step::Finished { outcome } => self.finish(*outcome),
+            Step::Finished { outcome, broke_off } => {
+                self.finished = true;
+                // The process died; its calls end in the run that resumes the turn.
+                if *broke_off {
+                    Ok(())
+                } else {
+                    self.finish(*outcome)
+                }
+            }
         }
     }
 
@@ -200,8 +208,7 @@ impl EventOrder {
             })
     }
 
-    fn finish(&mut self, outcome: RunOutcome) -> Result<(), OrderFaultKind> {
-        self.finished = true;
+    fn finish(&self, outcome: RunOutcome) -> Result<(), OrderFaultKind> {
         let mut ids: Vec<&String> = self.calls.keys().collect();
         ids.sort_unstable();
         ids.into_iter()

@@ -1,6 +1,6 @@
 //! What the order is about, read from an event or from its line.
 
-use outfitter_core::{Event, EventBody, MessageRole, RunOutcome, Status};
+use outfitter_core::{Code, Event, EventBody, MessageRole, RunOutcome, Status};
 use serde_json::Value;
 
 #[derive(Debug)]
@@ -40,6 +40,7 @@ pub(super) enum Step {
     },
     Finished {
         outcome: RunOutcome,
+        broke_off: bool,
     },
     Other,
 }
@@ -93,7 +94,13 @@ impl Seen {
             EventBody::Interrupt(interrupt) => Step::Waits {
                 call: interrupt.call.to_string(),
             },
-            EventBody::RunFinished { outcome, .. } => Step::Finished { outcome: *outcome },
+            EventBody::RunFinished { outcome, output } => Step::Finished {
+                outcome: *outcome,
+                broke_off: output
+                    .error
+                    .as_ref()
+                    .is_some_and(|error| error.code == Code::Interrupted),
+            },
             EventBody::Answered { .. } | EventBody::Warning { .. } | EventBody::Usage(_) => {
                 Step::Other
             }
@@ -155,6 +162,9 @@ fn step(line: &Value) -> Option<Step> {
         },
         "run_finished" => Step::Finished {
             outcome: outcome(line.get("outcome")?)?,
+            broke_off: line
+                .pointer("/output/error/code")
+                .is_some_and(|code| code == Code::Interrupted.as_str()),
         },
         // Types are added without a new version; what is not known has no order but its seq.
         _ => Step::Other,

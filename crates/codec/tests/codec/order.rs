@@ -1,7 +1,10 @@
 //! The order of events, and what breaks it.
 
 use outfitter_codec::{EventOrder, OrderFault, OrderFaultKind, Watched, check_lines};
-use outfitter_core::{Durability, Event, EventBody, EventSeq, MessageId, RunId, SessionId, Stream};
+use outfitter_core::{
+    Code, Durability, ErrorInfo, Event, EventBody, EventSeq, MessageId, RunId, RunOutcome,
+    SessionId, Stream,
+};
 use proptest::prelude::*;
 use rstest::rstest;
 
@@ -134,6 +137,31 @@ fn only_a_waiting_run_ends_with_a_call_that_waits() {
     let call = "call_2".to_owned();
     let fault = check(Watched::Live, &events).unwrap_err();
     assert_eq!(fault.kind, OrderFaultKind::NoResult { call });
+}
+
+/// Its process died; whoever came next wrote its end, and ends the call in a run that resumes it.
+#[test]
+fn a_run_that_broke_off_may_leave_a_call_open() {
+    let mut events = run();
+    events.drain(6..=10);
+    renumber(&mut events);
+    let fault = check(Watched::Replayed, &events[..2]).unwrap_err();
+    assert_eq!(fault.kind, OrderFaultKind::NotFinished);
+    let EventBody::RunFinished { outcome, output } = &mut events[6].body else {
+        panic!("an end is expected there");
+    };
+    *outcome = RunOutcome::Failed;
+    output.status = RunOutcome::Failed;
+    output.error = Some(ErrorInfo::new(Code::Failed, "the run failed"));
+    events.remove(2);
+    let call = "call_1".to_owned();
+    let fault = check(Watched::Replayed, &events).unwrap_err();
+    assert_eq!(fault.kind, OrderFaultKind::NoResult { call });
+    let EventBody::RunFinished { output, .. } = &mut events[5].body else {
+        panic!("an end is expected there");
+    };
+    output.error = Some(ErrorInfo::new(Code::Interrupted, "the run broke off"));
+    assert_eq!(check(Watched::Replayed, &events), Ok(()));
 }
 
 #[test]
