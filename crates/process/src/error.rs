@@ -1,0 +1,95 @@
+//! What can go wrong, on the server's side.
+
+use std::io;
+
+use crate::spec::Level;
+use crate::stage::Stage;
+
+/// A child could not be started. The texts read on after "failed to start the command:".
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpawnError {
+    /// The specification makes no sense.
+    #[error("invalid specification: {0}")]
+    Invalid(&'static str),
+    /// A pipe, a socket or the supervisor's process could not be made.
+    #[error("failed to {what}")]
+    Io {
+        /// What was being tried.
+        what: &'static str,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+    /// The supervisor's program ended or spoke nonsense: it does not begin with
+    /// [`run_if_supervisor`](crate::run_if_supervisor), or it was killed.
+    #[error(
+        "the supervisor did not answer; the program must call run_if_supervisor first in its main"
+    )]
+    NotASupervisor,
+    /// The supervisor did not answer in time.
+    #[error("the supervisor did not answer within {seconds} s")]
+    Unresponsive {
+        /// How long we waited.
+        seconds: u64,
+    },
+    /// One step of the set-up failed; nothing ran.
+    #[error("failed to {stage}{}", detail_text(.detail))]
+    Setup {
+        /// Which step.
+        stage: Stage,
+        /// On what, if it was on something.
+        detail: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// This confinement cannot be had at this level.
+    #[error("confinement at level {level} is not possible here: {reason}")]
+    Unsupported {
+        /// The level asked for.
+        level: Level,
+        /// Why not.
+        reason: String,
+    },
+}
+
+fn detail_text(detail: &str) -> String {
+    if detail.is_empty() {
+        String::new()
+    } else {
+        format!(" ({detail})")
+    }
+}
+
+impl SpawnError {
+    /// Whether the working directory is what was missing.
+    #[must_use]
+    pub fn is_working_directory(&self) -> bool {
+        matches!(
+            self,
+            Self::Setup {
+                stage: Stage::WorkingDirectory,
+                ..
+            }
+        )
+    }
+}
+
+/// A running child could not be watched or reached.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChildError {
+    /// The supervisor ended without a report: it was killed from outside. With namespaces the tree
+    /// died with it.
+    #[error("the supervisor was lost before it could report how the command ended")]
+    SupervisorLost,
+    /// The control socket or a pipe failed.
+    #[error("failed to {what}")]
+    Io {
+        /// What was being tried.
+        what: &'static str,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
+}

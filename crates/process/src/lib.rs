@@ -1,0 +1,39 @@
+//! Supervised children.
+//!
+//! A child is never started by the server itself. [`spawn`] re-executes a small supervisor (the same
+//! binary: [`run_if_supervisor`] is the first line of its `main`), hands it a [`ChildSpec`] over a
+//! socket, and gets back a [`Child`] and its [`Output`]. The supervisor builds the confinement, is
+//! the reaper of everything the child starts, and takes the whole tree down when the child ends, when
+//! it is told to, or when we die.
+//!
+//! - [`spec`]: what to run and what it may touch
+//! - [`child`] and [`output`]: the async side that the server holds
+//! - [`probe`]: what this machine can really enforce, found out by doing it
+//! - `supervisor`: the single-threaded side, between `main` and the child
+//!
+//! This is the only crate of the house with unsafe code; it is all in `sys` and in the few system
+//! calls nobody wraps.
+
+#![cfg(target_os = "linux")]
+
+pub mod child;
+pub mod error;
+pub mod exit;
+pub mod output;
+pub mod probe;
+pub mod program;
+mod reexec;
+pub mod spec;
+mod stage;
+mod supervisor;
+mod sys;
+mod wire;
+
+pub use child::{Child, Spawned, spawn};
+pub use error::{ChildError, SpawnError};
+pub use exit::{Ending, Exit};
+pub use output::{Output, Stream};
+pub use probe::{Support, probe};
+pub use program::{SUPERVISE_WORD, SupervisorProgram, run_if_supervisor};
+pub use spec::{ChildSpec, Confined, Confinement, Level, Limits, Network};
+pub use stage::Stage;

@@ -1,0 +1,134 @@
+//! What to run, and what it may touch.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// One child: a program, its whole environment, and its confinement.
+///
+/// Nothing is inherited: the environment is exactly [`env`](Self::env), standard input is
+/// `/dev/null`, the only descriptors are 0 to 2, signals are as a fresh program expects them.
+#[derive(Clone)]
+pub struct ChildSpec {
+    /// The program and its arguments; the first may be a bare name, looked up in the `PATH` of
+    /// [`env`](Self::env).
+    pub argv: Vec<OsString>,
+    /// The environment, complete.
+    pub env: Vec<(OsString, OsString)>,
+    /// The working directory, absolute.
+    pub cwd: PathBuf,
+    /// What the child may touch.
+    pub confinement: Confinement,
+    /// Resource limits.
+    pub limits: Limits,
+}
+
+/// Values of the environment may be secrets, so they are counted and not shown.
+impl fmt::Debug for ChildSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChildSpec")
+            .field("argv", &self.argv.len())
+            .field("env", &self.env.len())
+            .field("cwd", &self.cwd)
+            .field("confinement", &self.confinement)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
+/// Whether the child is held, or only supervised.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Confinement {
+    /// Supervised, not confined: the child may do what we may do.
+    Unconfined,
+    /// Confined as told.
+    Confined(Confined),
+}
+
+/// The confinement of a child.
+///
+/// Roots are resolved (symbolic links followed) by the supervisor before anything else; what does not
+/// exist among [`read`](Self::read), [`hide`](Self::hide) and [`blank`](Self::blank) is skipped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confined {
+    /// How strong. There is no fall-back: a level that cannot be had is a failed spawn.
+    pub level: Level,
+    /// Whether the network is there.
+    pub network: Network,
+    /// Trees that may be read and written: the workspace and the scratch folder. Must exist. A root
+    /// must not lie in a tree that earlier children could write, unless that tree is a root too.
+    pub write: Vec<PathBuf>,
+    /// Trees and files that may be read and executed.
+    pub read: Vec<PathBuf>,
+    /// Trees and files that are never readable, also inside a root.
+    pub hide: Vec<PathBuf>,
+    /// Files outside the roots that read as empty instead of being refused, for programs that stop
+    /// at a configuration file which exists and cannot be opened. Only [`Level::Full`] can do it.
+    pub blank: Vec<PathBuf>,
+}
+
+/// How much confinement there is, from none to all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Nothing that would stop anything.
+    None,
+    /// Landlock and seccomp, without namespaces: contents are safe; the mode, owner and times of
+    /// files outside the workspace are not when we are their owner.
+    Partial,
+    /// Namespaces (mount, process ids, IPC, network when off; user where we are not root), Landlock
+    /// and seccomp.
+    Full,
+}
+
+impl Level {
+    /// The word of the configuration and of `run_started`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Partial => "partial",
+            Self::Full => "full",
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Whether a confined child has a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// No sockets but `socketpair`, no `connect`.
+    Off,
+    /// Internet and local sockets, as far as the file system shows them.
+    On,
+}
+
+/// Resource limits of a child, each no higher than our own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open files (`RLIMIT_NOFILE`).
+    pub open_files: u64,
+    /// Processes of this user (`RLIMIT_NPROC`); the kernel does not apply it to root.
+    pub processes: u64,
+    /// Bytes of one file (`RLIMIT_FSIZE`).
+    pub file_bytes: u64,
+}
+
+impl Limits {
+    /// The limits where nothing else is said: they stop what runs away, not what works.
+    pub const DEFAULT: Self = Self {
+        open_files: 65_536,
+        processes: 4_096,
+        file_bytes: 64 * 1024 * 1024 * 1024,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

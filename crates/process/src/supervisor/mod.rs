@@ -1,0 +1,160 @@
+//! The supervisor: what runs between our `main` and the child.
+//!
+//! It is single-threaded and its own environment is empty. Without namespaces one process does it
+//! all: it prepares the confinement, forks the child, reaps ([`reaper`]) and reports. With them there
+//! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
+//! new process namespace, so that its death is the death of everything in it.
+//!
+//! - [`roots`]: paths resolved before anything is confined
+//! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
+//! - [`landlock`], [`seccomp`]: prepared here, entered by the child
+//! - [`launch`]: fork, the child's last steps, `execve`
+//! - [`reaper`], [`tree`]: waiting and killing
+
+mod bpf;
+mod control;
+mod devices;
+mod guard;
+mod landlock;
+mod launch;
+mod mounts;
+mod namespaces;
+mod reaper;
+mod roots;
+mod seccomp;
+mod tree;
+
+use std::os::fd::OwnedFd;
+
+use rustix::fs::Mode;
+use rustix::process::DumpableBehavior;
+
+use crate::spec::{Confined, Confinement, Level};
+use crate::stage::Stage;
+use crate::sys;
+use crate::wire::{Failure, Order, Report};
+
+use control::Control;
+use launch::Launch;
+use reaper::Scope;
+use roots::Roots;
+
+pub(crate) use crate::sys::landlock_abi;
+
+/// Exit code of a process that was started with our word and without our socket.
+const NOT_OURS: i32 = 64;
+
+/// Runs the supervisor and ends the process.
+pub(crate) fn main() -> ! {
+    let Some(mut control) = Control::take() else {
+        sys::exit_now(NOT_OURS);
+    };
+    let outcome = match control.order() {
+        Ok(order) => supervise(&mut control, order),
+        Err(failure) => Err(failure),
+    };
+    let code = match outcome {
+        Ok(()) => 0,
+        Err(failure) => {
+            control.report(&Report::Failed(failure));
+            1
+        }
+    };
+    sys::exit_now(code)
+}
+
+fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
+    // We were started as a group's first process, so a session cannot be made; that is enough.
+    rustix::process::chdir("/").or_fail(Stage::Prepare, "")?;
+    rustix::process::umask(Mode::from_raw_mode(0o022));
+    let signals = sys::block_signals().or_fail(Stage::Prepare, "signals")?;
+    // A binary that may be executed and not read makes a process whose `/proc` files are root's:
+    // it could not write its own user map. Undone once that is written.
+    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)
+        .or_fail(Stage::Prepare, "dumpable")?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .or_fail(Stage::Prepare, "subreaper")?;
+
+    let Order { task, spec } = order;
+    let confinement = spec.confinement.clone();
+    let mut launch = Launch::prepare(task, spec)?;
+    match confinement {
+        Confinement::Unconfined => {}
+        Confinement::Confined(confined) => {
+            launch.confine(seccomp::filter(confined.network));
+            match confined.level {
+                Level::None => {}
+                Level::Partial => {
+                    let roots = Roots::resolve(&confined)?;
+                    launch.restrict(landlock::without_mounts(&roots, confined.network)?);
+                }
+                Level::Full => return supervise_namespaced(control, &confined, launch, &signals),
+            }
+        }
+    }
+    hide_from_others()?;
+    let child = launch.start()?;
+    control.release_output();
+    control.report(&Report::Started);
+    reaper::run(control, &signals, child, Scope::Descendants);
+    Ok(())
+}
+
+fn supervise_namespaced(
+    control: &mut Control,
+    confined: &Confined,
+    mut launch: Launch,
+    signals: &OwnedFd,
+) -> Result<(), Failure> {
+    let roots = Roots::resolve(confined)?;
+    match namespaces::enter(confined.network)? {
+        namespaces::Side::Outside(inner) => {
+            control.release_output();
+            guard::run(control, &inner);
+            Ok(())
+        }
+        namespaces::Side::Inside(user) => {
+            namespaces::settle(user)?;
+            let view = mounts::build(&roots)?;
+            hide_from_others()?;
+            launch.restrict(landlock::with_mounts(&roots, &view, confined.network)?);
+            let child = launch.start()?;
+            control.release_output();
+            control.report(&Report::Started);
+            reaper::run(control, signals, child, Scope::Namespace);
+            Ok(())
+        }
+    }
+}
+
+/// The supervisor's memory holds the child's environment and its descriptors reach the parent: no
+/// process of the same user may look.
+fn hide_from_others() -> Result<(), Failure> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .or_fail(Stage::Prepare, "dumpable")
+}
+
+/// Turns a system error into the report of a failed step.
+trait OrFail<T> {
+    fn or_fail(self, stage: Stage, detail: &str) -> Result<T, Failure>;
+}
+
+impl<T> OrFail<T> for std::io::Result<T> {
+    fn or_fail(self, stage: Stage, detail: &str) -> Result<T, Failure> {
+        self.map_err(|error| Failure {
+            stage,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+            detail: detail.to_owned(),
+        })
+    }
+}
+
+impl<T> OrFail<T> for rustix::io::Result<T> {
+    fn or_fail(self, stage: Stage, detail: &str) -> Result<T, Failure> {
+        self.map_err(|errno| Failure {
+            stage,
+            errno: errno.raw_os_error(),
+            detail: detail.to_owned(),
+        })
+    }
+}

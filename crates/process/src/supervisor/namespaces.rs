@@ -1,0 +1,83 @@
+//! New namespaces: mount, process ids, IPC, network when it is off, and user where we are not
+//! allowed to make the others.
+
+use std::ffi::c_int;
+use std::os::fd::OwnedFd;
+
+use rustix::process::{Pid, Signal};
+use rustix::thread::CapabilitySet;
+
+use super::OrFail;
+use crate::spec::Network;
+use crate::stage::Stage;
+use crate::sys;
+use crate::wire::Failure;
+
+/// Which process this is after the split.
+pub(super) enum Side {
+    /// The guard.
+    Outside(Inner),
+    /// The first process of the namespaces; whose user must still be mapped.
+    Inside(UserNamespace),
+}
+
+/// The inner process as the guard holds it.
+pub(super) struct Inner {
+    pub(super) pid: Pid,
+    pub(super) pidfd: OwnedFd,
+}
+
+/// Whether there is a user namespace, and who we were outside of it.
+#[derive(Clone, Copy)]
+pub(super) enum UserNamespace {
+    None,
+    New { uid: u32, gid: u32 },
+}
+
+/// Splits into a process outside and one inside. Root makes the namespaces as it is, so that owners
+/// of files keep their names; anyone else, and root without the capability, makes a user namespace
+/// first.
+pub(super) fn enter(network: Network) -> Result<Side, Failure> {
+    let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
+    match network {
+        Network::Off => flags |= libc::CLONE_NEWNET,
+        Network::On => {}
+    }
+    let user = UserNamespace::New {
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+    };
+    let may = rustix::thread::capabilities(None)
+        .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN));
+    if may && let Ok(side) = split(flags, UserNamespace::None) {
+        return Ok(side);
+    }
+    split(flags | libc::CLONE_NEWUSER, user).or_fail(Stage::Namespaces, "")
+}
+
+fn split(flags: c_int, user: UserNamespace) -> std::io::Result<Side> {
+    Ok(match sys::fork_into(flags)? {
+        Some((pid, pidfd)) => Side::Outside(Inner { pid, pidfd }),
+        None => Side::Inside(user),
+    })
+}
+
+/// The first steps inside: die with the guard, and be somebody.
+pub(super) fn settle(user: UserNamespace) -> Result<(), Failure> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .or_fail(Stage::Prepare, "parent death signal")?;
+    match user {
+        UserNamespace::None => Ok(()),
+        UserNamespace::New { uid, gid } => {
+            // In this order: a group map may only be written once setgroups is denied.
+            for (file, text) in [
+                ("/proc/self/setgroups", "deny".to_owned()),
+                ("/proc/self/uid_map", format!("{uid} {uid} 1")),
+                ("/proc/self/gid_map", format!("{gid} {gid} 1")),
+            ] {
+                std::fs::write(file, text).or_fail(Stage::UserMap, file)?;
+            }
+            Ok(())
+        }
+    }
+}

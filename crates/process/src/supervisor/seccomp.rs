@@ -1,0 +1,331 @@
+//! Which system calls a confined command may not make.
+//!
+//! Everything is allowed but what leads out: new views of the file system, other processes, the
+//! kernel's large and young interfaces, and with the network off every way to a socket but
+//! `socketpair`. A datagram pair counts as a way: its ends can still be sent from to any path.
+
+use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM};
+
+use super::bpf::{Argument, Filter, Verdict};
+use crate::spec::Network;
+
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xC000_003E;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xC000_00B7;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+compile_error!("the seccomp filter knows x86_64 and aarch64 only");
+
+/// The first number that is younger than this filter: programs are ready for `ENOSYS`, and new calls
+/// must not slip through. 466 is `removexattrat` of Linux 6.13. The x32 numbers lie far above it.
+const FIRST_UNKNOWN: u32 = 467;
+
+/// Not in the C library's headers yet.
+const SYS_QUOTACTL_FD: i64 = 443;
+const SYS_PROCESS_MADVISE: i64 = 440;
+
+/// Refused with `EPERM`, whatever the arguments.
+const REFUSED: &[i64] = &[
+    // other views of the file system
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    libc::SYS_fanotify_init,
+    libc::SYS_quotactl,
+    SYS_QUOTACTL_FD,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    // other namespaces
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    // other processes
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    SYS_PROCESS_MADVISE,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // keys
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    // large interfaces of the kernel
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_lookup_dcookie,
+    // the machine
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_syslog,
+    libc::SYS_vhangup,
+    libc::SYS_nfsservctl,
+];
+
+#[cfg(target_arch = "x86_64")]
+const REFUSED_HERE: &[i64] = &[
+    libc::SYS_iopl,
+    libc::SYS_ioperm,
+    libc::SYS_modify_ldt,
+    libc::SYS_uselib,
+    libc::SYS__sysctl,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const REFUSED_HERE: &[i64] = &[];
+
+/// Every flag of `clone` that makes a namespace.
+const NEW_NAMESPACES: u32 = 0x7E02_0000;
+
+/// Pushes characters into a terminal's input, as if typed.
+const TIOCSTI: u32 = 0x5412;
+/// The same by way of the console's selection.
+const TIOCLINUX: u32 = 0x541C;
+
+/// `personality` values that change nothing: Linux, and the question which it is.
+const HARMLESS_PERSONALITIES: [u32; 2] = [0, 0xFFFF_FFFF];
+
+/// The filter for a command with or without a network.
+pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
+    let mut filter = Filter::for_architecture(ARCHITECTURE);
+    filter.numbers_from(FIRST_UNKNOWN, Verdict::Errno(ENOSYS));
+    for number in REFUSED.iter().chain(REFUSED_HERE) {
+        filter.call(*number, Verdict::Errno(EPERM));
+    }
+    // Its flags are in memory, where a filter cannot look; libraries fall back to clone.
+    filter.call(libc::SYS_clone3, Verdict::Errno(ENOSYS));
+    filter.by_bits(
+        libc::SYS_clone,
+        0,
+        NEW_NAMESPACES,
+        Verdict::Errno(EPERM),
+        Verdict::Allow,
+    );
+    filter.by_value(
+        libc::SYS_ioctl,
+        whole(1),
+        &[TIOCSTI, TIOCLINUX],
+        Verdict::Errno(EPERM),
+        Verdict::Allow,
+    );
+    filter.by_value(
+        libc::SYS_personality,
+        whole(0),
+        &HARMLESS_PERSONALITIES,
+        Verdict::Allow,
+        Verdict::Errno(EPERM),
+    );
+    match network {
+        Network::Off => no_network(&mut filter),
+        Network::On => filter.by_value(
+            libc::SYS_socket,
+            whole(0),
+            &[
+                libc::AF_UNIX.cast_unsigned(),
+                libc::AF_INET.cast_unsigned(),
+                libc::AF_INET6.cast_unsigned(),
+                libc::AF_NETLINK.cast_unsigned(),
+            ],
+            Verdict::Allow,
+            Verdict::Errno(EAFNOSUPPORT),
+        ),
+    }
+    filter.finish()
+}
+
+fn no_network(filter: &mut Filter) {
+    for number in [
+        libc::SYS_socket,
+        libc::SYS_connect,
+        libc::SYS_bind,
+        libc::SYS_listen,
+        libc::SYS_accept,
+        libc::SYS_accept4,
+    ] {
+        filter.call(number, Verdict::Errno(EACCES));
+    }
+    /// The type without `SOCK_CLOEXEC` and `SOCK_NONBLOCK`.
+    const TYPE: u32 = 0xF;
+    filter.by_two_values(
+        libc::SYS_socketpair,
+        (whole(0), libc::AF_UNIX.cast_unsigned()),
+        (
+            Argument {
+                index: 1,
+                mask: TYPE,
+            },
+            [
+                libc::SOCK_STREAM.cast_unsigned(),
+                libc::SOCK_SEQPACKET.cast_unsigned(),
+            ],
+        ),
+        Verdict::Errno(EACCES),
+    );
+}
+
+const fn whole(index: u32) -> Argument {
+    Argument {
+        index,
+        mask: u32::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bpf::interpreter::decide;
+    use super::*;
+
+    const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
+
+    fn errno(errno: i32) -> u32 {
+        libc::SECCOMP_RET_ERRNO | errno.cast_unsigned()
+    }
+
+    fn ask(network: Network, number: i64, args: [u64; 2]) -> u32 {
+        let number = u32::try_from(number).unwrap();
+        let args = [args[0], args[1], 0, 0, 0, 0];
+        decide(&filter(network), ARCHITECTURE, number, args)
+    }
+
+    #[test]
+    fn every_refused_call_is_refused_with_and_without_a_network() {
+        for network in [Network::Off, Network::On] {
+            for number in REFUSED.iter().chain(REFUSED_HERE) {
+                assert_eq!(ask(network, *number, [0, 0]), errno(EPERM), "call {number}");
+            }
+            assert_eq!(ask(network, libc::SYS_clone3, [0, 0]), errno(ENOSYS));
+        }
+    }
+
+    #[test]
+    fn ordinary_calls_are_allowed() {
+        for number in [
+            libc::SYS_read,
+            libc::SYS_openat,
+            libc::SYS_execve,
+            libc::SYS_wait4,
+        ] {
+            assert_eq!(ask(Network::Off, number, [0, 0]), ALLOW, "call {number}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_architecture_is_killed_and_foreign_numbers_do_not_exist() {
+        let program = filter(Network::Off);
+        let i386 = 0x4000_0003;
+        assert_eq!(
+            decide(&program, i386, 1, [0; 6]),
+            libc::SECCOMP_RET_KILL_PROCESS
+        );
+        let x32_socket = 0x4000_0000 | 41;
+        for number in [x32_socket, FIRST_UNKNOWN, u32::MAX] {
+            assert_eq!(
+                decide(&program, ARCHITECTURE, number, [0; 6]),
+                errno(ENOSYS)
+            );
+        }
+    }
+
+    #[test]
+    fn clone_may_make_processes_and_threads_but_no_namespaces() {
+        let fork = u64::from(libc::SIGCHLD.cast_unsigned());
+        assert_eq!(ask(Network::Off, libc::SYS_clone, [fork, 0]), ALLOW);
+        for bit in [17, 25, 26, 27, 28, 29, 30] {
+            let flags = fork | 1 << bit;
+            assert_eq!(
+                ask(Network::Off, libc::SYS_clone, [flags, 0]),
+                errno(EPERM),
+                "bit {bit}"
+            );
+        }
+    }
+
+    #[test]
+    fn typing_into_a_terminal_is_refused_even_with_high_bits_set() {
+        for request in [0x5412, 0x541C, 0xFFFF_FFFF_0000_5412] {
+            assert_eq!(
+                ask(Network::On, libc::SYS_ioctl, [0, request]),
+                errno(EPERM)
+            );
+        }
+        assert_eq!(ask(Network::On, libc::SYS_ioctl, [0, 0x5401]), ALLOW);
+    }
+
+    #[test]
+    fn without_a_network_only_connected_stream_pairs_exist() {
+        let ask_pair = |family: i32, kind: i32| {
+            let args = [family, kind].map(|n| u64::from(n.cast_unsigned()));
+            ask(Network::Off, libc::SYS_socketpair, args)
+        };
+        let cloexec = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        assert_eq!(ask_pair(libc::AF_UNIX, libc::SOCK_STREAM | cloexec), ALLOW);
+        assert_eq!(ask_pair(libc::AF_UNIX, libc::SOCK_SEQPACKET), ALLOW);
+        assert_eq!(
+            ask_pair(libc::AF_UNIX, libc::SOCK_DGRAM | cloexec),
+            errno(EACCES)
+        );
+        assert_eq!(ask_pair(libc::AF_UNIX, libc::SOCK_RAW), errno(EACCES));
+        assert_eq!(ask_pair(libc::AF_TIPC, libc::SOCK_STREAM), errno(EACCES));
+        for family in [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_VSOCK] {
+            let family = u64::from(family.cast_unsigned());
+            assert_eq!(
+                ask(Network::Off, libc::SYS_socket, [family, 1]),
+                errno(EACCES)
+            );
+        }
+        for number in [libc::SYS_connect, libc::SYS_bind] {
+            assert_eq!(ask(Network::Off, number, [3, 0]), errno(EACCES));
+        }
+    }
+
+    #[test]
+    fn with_a_network_only_the_usual_families_exist() {
+        let ask_family = |family: i32| {
+            ask(
+                Network::On,
+                libc::SYS_socket,
+                [u64::from(family.cast_unsigned()), 1],
+            )
+        };
+        for family in [
+            libc::AF_UNIX,
+            libc::AF_INET,
+            libc::AF_INET6,
+            libc::AF_NETLINK,
+        ] {
+            assert_eq!(ask_family(family), ALLOW);
+        }
+        for family in [
+            libc::AF_PACKET,
+            libc::AF_VSOCK,
+            libc::AF_ALG,
+            libc::AF_BLUETOOTH,
+        ] {
+            assert_eq!(ask_family(family), errno(EAFNOSUPPORT));
+        }
+        assert_eq!(ask(Network::On, libc::SYS_connect, [3, 0]), ALLOW);
+    }
+}

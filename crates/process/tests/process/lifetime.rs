@@ -1,0 +1,182 @@
+//! Nothing outlives its call.
+
+use std::io::Read;
+
+use rstest::rstest;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::kit::{Identity, Place, alive, finish, gone, start};
+
+/// A number of seconds nobody else sleeps, so that a process is known by it.
+fn marker(row: &str, identity: Identity, level: &str) -> String {
+    let row: u32 = row
+        .bytes()
+        .fold(7, |sum, byte| (sum * 31 + u32::from(byte)) % 9973);
+    format!(
+        "8{row}.{}{}{}",
+        std::process::id(),
+        identity as u8,
+        level.len()
+    )
+}
+
+#[rstest]
+#[case::background("sleep MARK & echo done", 1)]
+#[case::own_session("setsid sh -c 'touch up; exec sleep MARK' & UNTIL_UP; echo done", 1)]
+#[case::daemon(
+    "(setsid sh -c 'sleep MARK & sleep MARK & touch up; wait' >/dev/null 2>&1 &); UNTIL_UP; echo done",
+    3
+)]
+#[case::deaf_to_term(
+    "(trap '' TERM HUP INT; touch up; exec sleep MARK) & UNTIL_UP; echo done",
+    1
+)]
+#[case::stopped("sh -c 'touch up; kill -STOP $$; sleep MARK' & UNTIL_UP; echo done", 1)]
+#[case::nobody_left("(sleep 0.01 &) ; echo done", 0)]
+fn what_the_command_leaves_behind_is_killed_and_counted(
+    #[case] script: &str,
+    #[case] killed: u32,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mark = marker(script, identity, level);
+    let script = script
+        .replace("MARK", &mark)
+        .replace("UNTIL_UP", "until [ -e up ]; do sleep 0.01; done");
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    let got = finish(command.args(["--", "/bin/sh", "-c", &script]));
+    assert_eq!(got.stdout, "done\n", "{got:?}");
+    let expected = format!("code=0 killed_children={killed} survivors=0");
+    assert_eq!(got.last, expected, "{got:?}");
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+}
+
+#[rstest]
+fn what_follows_a_finished_command_closely_is_still_heard(
+    #[values("full", "partial")] level: &str,
+) {
+    let place = Place::new(Identity::Ourselves).unwrap();
+    let script = "(sleep 0.02; echo late) & echo early";
+    let got = finish(place.confined(level).args(["--", "/bin/sh", "-c", script]));
+    assert_eq!(got.stdout, "early\nlate\n", "{got:?}");
+    assert_eq!(got.last, "code=0 killed_children=0 survivors=0");
+}
+
+#[rstest]
+#[case::polite("trap 'echo bye; exit 7' TERM; sleep MARK & wait", "code=7 ", "bye\n")]
+#[case::deaf("trap '' TERM; while :; do sleep MARK; done", "signal=9 ", "")]
+#[case::whole_group("bash -c 'sleep MARK & wait' & wait", "signal=15 ", "")]
+fn a_killed_command_takes_its_tree_along(
+    #[case] script: &str,
+    #[case] ending: &str,
+    #[case] said: &str,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mark = marker(script, identity, level);
+    let script = script.replace("MARK", &mark);
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    // Shells start children with a moment's delay; the kill comes after.
+    let got = finish(command.args(["--kill-after", "300", "--", "/bin/sh", "-c", &script]));
+    assert!(got.last.starts_with(ending), "{got:?}");
+    assert!(got.last.ends_with("survivors=0"), "{got:?}");
+    assert_eq!(got.stdout, said, "{got:?}");
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+}
+
+/// As when the machine runs out of memory: no destructor, no message.
+#[rstest]
+fn a_parent_that_is_killed_takes_the_tree_along(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mark = marker("parent", identity, level);
+    let script =
+        format!("(setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' &); echo up; sleep {mark}");
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    let mut running = start(command.args(["--", "/bin/sh", "-c", &script]));
+    wait_for_output(&mut running, "up\n");
+    let kit = children_named(std::process::id(), &mark);
+    assert_eq!(kit.len(), 1, "the testkit is our one child with the mark");
+    kill(kit[0]);
+    assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+}
+
+#[rstest]
+fn a_supervisor_that_is_killed_takes_the_namespace_along(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mark = marker("supervisor", identity, "full");
+    let script = format!("(setsid sleep {mark} &); echo up; sleep {mark}");
+    let mut running = start(
+        place
+            .confined("full")
+            .args(["--", "/bin/sh", "-c", &script]),
+    );
+    wait_for_output(&mut running, "up\n");
+    let kit = children_named(std::process::id(), &mark);
+    let supervisors = children_of(kit[0]);
+    assert_eq!(supervisors.len(), 1, "one supervisor: {supervisors:?}");
+    kill(supervisors[0]);
+    let mut status = running.0.wait().unwrap().code();
+    assert_eq!(status.take(), Some(70), "the loss is an error of its own");
+    assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+}
+
+fn wait_for_output(running: &mut crate::kit::Running, expected: &str) {
+    let mut seen = vec![0; expected.len()];
+    running
+        .0
+        .stdout
+        .as_mut()
+        .unwrap()
+        .read_exact(&mut seen)
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&seen), expected);
+}
+
+fn children_named(parent: u32, marker: &str) -> Vec<u32> {
+    let marked = alive(marker);
+    children_of(parent)
+        .into_iter()
+        .filter(|pid| marked.contains(pid))
+        .collect()
+}
+
+fn children_of(parent: u32) -> Vec<u32> {
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
+        .filter(|pid| {
+            std::fs::read_to_string(format!("/proc/{pid}/status"))
+                .is_ok_and(|text| text.contains(&format!("\nPPid:\t{parent}\n")))
+        })
+        .collect()
+}
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(pid.cast_signed()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}

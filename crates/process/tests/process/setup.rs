@@ -1,0 +1,207 @@
+//! What a child starts with, and what is said when it cannot start.
+
+use std::path::{Path, PathBuf};
+
+use outfitter_process::{
+    ChildSpec, Confined, Confinement, Level, Network, SpawnError, Spawned, Stage,
+    SupervisorProgram, probe, spawn,
+};
+use rstest::rstest;
+
+use crate::kit::{Identity, Place, TESTKIT, finish};
+use crate::output::shell;
+
+fn program() -> SupervisorProgram {
+    SupervisorProgram::at(TESTKIT)
+}
+
+fn confined(write: &[&Path]) -> Confinement {
+    Confinement::Confined(Confined {
+        level: Level::Partial,
+        network: Network::Off,
+        write: write.iter().map(PathBuf::from).collect(),
+        read: vec!["/usr".into()],
+        hide: Vec::new(),
+        blank: Vec::new(),
+    })
+}
+
+async fn text_of(spec: ChildSpec) -> String {
+    let Spawned {
+        mut child,
+        mut output,
+    } = spawn(&program(), spec).await.unwrap();
+    let mut text = Vec::new();
+    while let Some((_, bytes)) = output.next().await.unwrap() {
+        text.extend_from_slice(&bytes);
+    }
+    child.wait().await.unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[rstest]
+fn a_child_starts_with_what_it_was_given_and_nothing_else(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    // Our own environment holds something it must not see.
+    command
+        .env("SENTINEL", "must-not-be-inherited")
+        .args(["--env", "GIVEN=yes"]);
+    let script = "env | grep -vE '^(PWD|OLDPWD|_|SHLVL)='; pwd; umask; read x; echo read=$?; cut -d' ' -f1,6 /proc/self/stat | { read pid session; [ $session = $$ ] && echo session; }; \
+        grep -E '^Sig(Blk|Ign):' /proc/self/status; (: < /dev/tty) 2>/dev/null || echo no terminal; ulimit -c";
+    let got = finish(command.args(["--", "/bin/sh", "-c", script]));
+    let expected = format!(
+        "PATH=/usr/bin:/bin\nGIVEN=yes\n{}\n0022\nread=1\nsession\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\nno terminal\n0\n",
+        place.workspace.display()
+    );
+    assert_eq!(got.stdout, expected, "{got:?}");
+}
+
+#[tokio::test]
+async fn secrets_are_in_no_command_line_and_not_in_the_supervisor() {
+    let secret = format!("secret-{}-sentinel", std::process::id());
+    let mut spec = shell("echo up; read x; sleep 1000", Path::new("/"));
+    spec.env.push(("TOKEN".into(), secret.clone().into()));
+    spec.argv = ["/bin/sh", "-c", "echo $TOKEN; exec sleep 1000"]
+        .map(Into::into)
+        .to_vec();
+    let Spawned {
+        mut child,
+        mut output,
+    } = spawn(&program(), spec).await.unwrap();
+    assert_eq!(
+        output.next().await.unwrap().unwrap().1,
+        format!("{secret}\n")
+    );
+    assert_eq!(crate::kit::alive(&secret), Vec::<u32>::new());
+    let supervisor = child.supervisor_id().unwrap();
+    let environ = std::fs::read(format!("/proc/{supervisor}/environ"));
+    // Unreadable for the same user, empty for root.
+    assert!(environ.as_ref().map_or(true, Vec::is_empty), "{environ:?}");
+    child.kill(std::time::Duration::ZERO).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_bare_name_is_found_on_the_given_path_only() {
+    let mut spec = shell("", Path::new("/"));
+    spec.argv = vec!["echo".into(), "found".into()];
+    assert_eq!(text_of(spec.clone()).await, "found\n");
+    spec.env = vec![("PATH".into(), "/nowhere".into())];
+    let error = spawn(&program(), spec).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SpawnError::Setup {
+                stage: Stage::Execute,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_working_directory_is_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = shell("true", &dir.path().join("gone"));
+    assert!(
+        spawn(&program(), spec)
+            .await
+            .unwrap_err()
+            .is_working_directory()
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_is_no_supervisor_is_named_as_such() {
+    let spec = shell("true", Path::new("/"));
+    let error = spawn(&SupervisorProgram::at("/bin/true"), spec.clone())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SpawnError::NotASupervisor), "{error:?}");
+    let error = spawn(&SupervisorProgram::at("/nowhere"), spec)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, SpawnError::Io { .. }), "{error:?}");
+}
+
+#[rstest]
+#[case::no_program(|spec: &mut ChildSpec| spec.argv.clear())]
+#[case::empty_program(|spec: &mut ChildSpec| spec.argv = vec!["".into()])]
+#[case::zero_in_argument(|spec: &mut ChildSpec| spec.argv.push("a\0b".into()))]
+#[case::name_with_equals(|spec: &mut ChildSpec| spec.env.push(("A=B".into(), "".into())))]
+#[case::zero_in_value(|spec: &mut ChildSpec| spec.env.push(("A".into(), "\0".into())))]
+#[case::relative_directory(|spec: &mut ChildSpec| spec.cwd = "here".into())]
+#[case::relative_root(|spec: &mut ChildSpec| spec.confinement = confined(&[Path::new("here")]))]
+#[tokio::test]
+async fn an_impossible_specification_starts_nothing(#[case] spoil: fn(&mut ChildSpec)) {
+    let mut spec = shell("true", Path::new("/"));
+    spoil(&mut spec);
+    let error = spawn(&program(), spec).await.unwrap_err();
+    assert!(matches!(error, SpawnError::Invalid(_)), "{error:?}");
+}
+
+#[rstest]
+#[case::missing("/nowhere/at/all")]
+#[case::everything("/")]
+#[tokio::test]
+async fn a_writable_root_that_cannot_be_is_refused(#[case] root: &str) {
+    let mut spec = shell("true", Path::new("/"));
+    spec.confinement = confined(&[Path::new(root)]);
+    let error = spawn(&program(), spec).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SpawnError::Setup {
+                stage: Stage::Roots,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_program_outside_the_roots_is_not_executed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut spec = shell("true", dir.path());
+    spec.confinement = confined(&[dir.path()]);
+    let elsewhere = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+    let script = elsewhere.path().join("script");
+    std::fs::copy("/bin/true", &script).unwrap();
+    spec.argv = vec![script.into()];
+    let error = spawn(&program(), spec).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SpawnError::Setup {
+                stage: Stage::Execute,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+}
+
+#[tokio::test]
+async fn what_the_probe_promises_can_be_had_and_required() {
+    let support = probe(&program()).await.unwrap();
+    assert!(support.require(support.level).is_ok());
+    assert_eq!(
+        support.level == Level::Full,
+        support.reasons.is_empty(),
+        "{support:?}"
+    );
+    if support.level < Level::Full {
+        let refusal = support.require(Level::Full).unwrap_err().to_string();
+        assert!(refusal.contains(&support.reasons[0]), "{refusal}");
+    }
+}
