@@ -51,16 +51,17 @@ impl Emitter {
     }
 
     /// Shows an ephemeral event if that can be done now; else gives it back to be merged.
-    pub(crate) fn try_show(&self, body: EventBody) -> Result<(), EventBody> {
+    #[must_use]
+    pub(crate) fn try_show(&self, body: EventBody) -> Option<EventBody> {
         if !self.sink.has_room() {
-            return Err(body);
+            return Some(body);
         }
         let mut state = self.lock();
         if state.storing {
-            return Err(body);
+            return Some(body);
         }
         self.send(&mut state, body, self.clock.now());
-        Ok(())
+        None
     }
 
     /// Reserves the next `count` numbers and gives the first. The reservation ends with

@@ -96,7 +96,7 @@ impl Shower<'_> {
             }
             None => text.to_owned(),
         };
-        if let Err(EventBody::Delta {
+        if let Some(EventBody::Delta {
             kind,
             text,
             tool_call_id,

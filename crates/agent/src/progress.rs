@@ -172,7 +172,7 @@ impl CallProgress {
         state.due = None;
         for piece in pieces.by_ref() {
             let (stream, dropped) = (piece.stream, piece.dropped);
-            if let Err(body) = self.emitter.try_show(self.event(piece, false)) {
+            if let Some(body) = self.emitter.try_show(self.event(piece, false)) {
                 if let EventBody::ToolProgress { text, .. } = body {
                     state.pieces.push(Piece {
                         stream,

@@ -77,7 +77,8 @@ impl Writer {
     }
 
     /// Shows an ephemeral event if that can be done now; else gives it back to be merged.
-    pub(crate) fn try_show(&self, body: EventBody) -> Result<(), EventBody> {
+    #[must_use]
+    pub(crate) fn try_show(&self, body: EventBody) -> Option<EventBody> {
         self.emitter.try_show(body)
     }
 

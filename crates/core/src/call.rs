@@ -76,6 +76,12 @@ pub enum CallHostError {
 pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn send(&self, event: Arc<Event>);
+
+    /// Whether it has room for ephemeral events. While it has none they are held back and merged,
+    /// so that a slow reader neither loses its place nor slows a tool.
+    fn has_room(&self) -> bool {
+        true
+    }
 }
 
 /// Direct calls: runs without a model, down the same pipeline.

@@ -32,6 +32,10 @@ impl Stream {
 pub trait ProgressSink: Send + Sync {
     /// Takes bytes as they were printed; characters may be split over calls.
     fn emit(&self, stream: Stream, bytes: &[u8]);
+
+    /// Ends it: what is gathered is shown, then the closing event, and nothing after. A sink that
+    /// gathers nothing has nothing to do.
+    fn close(&self) {}
 }
 
 /// The progress of one call. What is emitted is shown to people, never stored, never read by a
@@ -56,6 +60,13 @@ impl Progress {
     pub fn emit(&self, stream: Stream, bytes: &[u8]) {
         if let (Some(sink), false) = (&self.0, bytes.is_empty()) {
             sink.emit(stream, bytes);
+        }
+    }
+
+    /// Ends it before the call does. The pipeline ends it in any case.
+    pub fn close(&self) {
+        if let Some(sink) = &self.0 {
+            sink.close();
         }
     }
 

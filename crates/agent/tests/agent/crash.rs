@@ -95,8 +95,7 @@ async fn undisturbed(plan: &Plan) -> Vec<String> {
     let process = World::new(tools().all).alive(script(plan.clone()));
     let (end, _) = process.prompt("go").await;
     assert_eq!(end.outcome, RunOutcome::Success);
-    let asked = process.model.asked.lock().unwrap().clone();
-    asked
+    process.model.asked.lock().unwrap().clone()
 }
 
 async fn broken_after(plan: &Plan, appends: u64) -> bool {
@@ -128,7 +127,7 @@ async fn broken_after(plan: &Plan, appends: u64) -> bool {
         outputs.values().all(|of| of.len() == 1),
         "every call has one result"
     );
-    let ran = tools.change.ran.lock().unwrap();
+    let ran = tools.change.ran.lock().unwrap().clone();
     assert!(
         ran.values().all(|times| *times == 1),
         "nothing is changed twice: {ran:?}"

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -17,18 +16,18 @@ use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry};
 use serde_json::{Value, json};
 
 /// What a model answers, by the number of replies already in the request.
-pub type Script =
+pub(crate) type Script =
     Arc<dyn Fn(usize, &ModelRequest) -> Vec<Result<ModelDelta, ModelError>> + Send + Sync>;
 
 /// A model that answers by a function and remembers what it was asked.
-pub struct Model {
+pub(crate) struct Model {
     info: ModelInfo,
     script: Script,
-    pub asked: Mutex<Vec<String>>,
+    pub(crate) asked: Mutex<Vec<String>>,
 }
 
 impl Model {
-    pub fn new(script: Script) -> Arc<Self> {
+    pub(crate) fn new(script: Script) -> Arc<Self> {
         Arc::new(Self {
             info: ModelInfo {
                 provider: "test".to_owned(),
@@ -64,7 +63,7 @@ impl ModelProvider for Model {
 }
 
 /// Everything of a request that reaches a provider.
-pub fn seen(request: &ModelRequest) -> String {
+pub(crate) fn seen(request: &ModelRequest) -> String {
     let messages: Vec<Value> = request
         .messages
         .iter()
@@ -84,19 +83,19 @@ pub fn seen(request: &ModelRequest) -> String {
     canonical(&json!({"system": &*request.system, "messages": messages, "tools": tools}))
 }
 
-pub fn text(text: &str) -> Result<ModelDelta, ModelError> {
+pub(crate) fn text(text: &str) -> Result<ModelDelta, ModelError> {
     Ok(ModelDelta::Text(text.to_owned()))
 }
 
-pub fn stop(reason: StopReason) -> Result<ModelDelta, ModelError> {
+pub(crate) fn stop(reason: StopReason) -> Result<ModelDelta, ModelError> {
     Ok(ModelDelta::Stopped(reason))
 }
 
-pub fn say(words: &str) -> Vec<Result<ModelDelta, ModelError>> {
+pub(crate) fn say(words: &str) -> Vec<Result<ModelDelta, ModelError>> {
     vec![text(words), stop(StopReason::End)]
 }
 
-pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Result<ModelDelta, ModelError>> {
+pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Vec<Result<ModelDelta, ModelError>> {
     let mut deltas: Vec<Result<ModelDelta, ModelError>> = calls
         .iter()
         .enumerate()
@@ -113,21 +112,21 @@ pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Result<ModelDelta, ModelError>
     deltas
 }
 
-pub type Act = Arc<
+pub(crate) type Act = Arc<
     dyn Fn(ToolContext, Value) -> futures_util::future::BoxFuture<'static, Result<Reply, ToolError>>
         + Send
         + Sync,
 >;
 
 /// A tool that does what a function says, and counts how often each call ran.
-pub struct Counting {
+pub(crate) struct Counting {
     spec: ToolSpec,
     act: Act,
-    pub ran: Arc<Mutex<HashMap<CallId, u32>>>,
+    pub(crate) ran: Arc<Mutex<HashMap<CallId, u32>>>,
 }
 
 impl Counting {
-    pub fn new(name: &str, effects: Effects, act: Act) -> Self {
+    pub(crate) fn new(name: &str, effects: Effects, act: Act) -> Self {
         let schema = json!({"type": "object"});
         let mut spec = ToolSpec::new(ToolName::new(name).unwrap(), "a tool of the tests", schema);
         spec.effects = effects;
@@ -138,18 +137,13 @@ impl Counting {
         }
     }
 
-    pub fn idempotent(mut self) -> Self {
+    pub(crate) fn idempotent(mut self) -> Self {
         self.spec.idempotent = true;
         self
     }
 
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.spec.timeout = Some(timeout);
-        self
-    }
-
     /// Gives its arguments back.
-    pub fn echo(name: &str, effects: Effects) -> Self {
+    pub(crate) fn echo(name: &str, effects: Effects) -> Self {
         Self::new(
             name,
             effects,
@@ -181,9 +175,9 @@ impl Tool for Counting {
 }
 
 /// A log that takes a number of appends and then is gone, as when its process dies.
-pub struct Mortal {
-    pub inner: Arc<MemoryLog>,
-    pub left: AtomicU64,
+pub(crate) struct Mortal {
+    pub(crate) inner: Arc<MemoryLog>,
+    pub(crate) left: AtomicU64,
 }
 
 #[async_trait]
@@ -223,15 +217,15 @@ impl Log for Mortal {
 }
 
 /// A world: what outlives a process, and what a process is made of.
-pub struct World {
-    pub log: Arc<MemoryLog>,
-    pub tools: Vec<Arc<dyn Tool>>,
-    pub settings: AgentSettings,
-    pub who: Arc<Principal>,
+pub(crate) struct World {
+    pub(crate) log: Arc<MemoryLog>,
+    pub(crate) tools: Vec<Arc<dyn Tool>>,
+    pub(crate) settings: AgentSettings,
+    pub(crate) who: Arc<Principal>,
 }
 
 impl World {
-    pub fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+    pub(crate) fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
         Self {
             log: Arc::new(MemoryLog::default()),
             tools,
@@ -255,7 +249,7 @@ impl World {
     }
 
     /// A process: an agent and the session, over this log or a mortal one around it.
-    pub fn process(&self, model: Arc<Model>, log: Arc<dyn Log>) -> Process {
+    pub(crate) fn process(&self, model: Arc<Model>, log: Arc<dyn Log>) -> Process {
         let registry = ToolRegistry::default();
         let id = SourceId::new("builtin").unwrap();
         registry
@@ -288,11 +282,11 @@ impl World {
         }
     }
 
-    pub fn alive(&self, script: Script) -> Process {
+    pub(crate) fn alive(&self, script: Script) -> Process {
         self.process(Model::new(script), self.log.clone())
     }
 
-    pub async fn entries(&self) -> Vec<Arc<Entry>> {
+    pub(crate) async fn entries(&self) -> Vec<Arc<Entry>> {
         let scope = Scope::from(&*self.who);
         let session = SessionId::new("s").unwrap();
         self.log
@@ -303,7 +297,7 @@ impl World {
     }
 
     /// The outputs in the log, by call.
-    pub async fn outputs(&self) -> HashMap<String, Vec<Arc<ToolOutput>>> {
+    pub(crate) async fn outputs(&self) -> HashMap<String, Vec<Arc<ToolOutput>>> {
         let mut outputs: HashMap<String, Vec<Arc<ToolOutput>>> = HashMap::new();
         for entry in self.entries().await {
             if let EntryBody::Event(EventBody::Message(message)) = &entry.body
@@ -319,18 +313,18 @@ impl World {
     }
 }
 
-pub struct Process {
-    pub agent: Agent,
-    pub session: Session,
-    pub model: Arc<Model>,
+pub(crate) struct Process {
+    pub(crate) agent: Agent,
+    pub(crate) session: Session,
+    pub(crate) model: Arc<Model>,
 }
 
 impl Process {
-    pub async fn run(&self, input: Input) -> (Result<RunEnd, RunError>, Vec<Arc<Event>>) {
+    pub(crate) async fn run(&self, input: Input) -> (Result<RunEnd, RunError>, Vec<Arc<Event>>) {
         self.run_until(input, Cancel::new()).await
     }
 
-    pub async fn run_until(
+    pub(crate) async fn run_until(
         &self,
         input: Input,
         cancel: Cancel,
@@ -349,14 +343,14 @@ impl Process {
         (end, events)
     }
 
-    pub async fn prompt(&self, words: &str) -> (RunEnd, Vec<Arc<Event>>) {
+    pub(crate) async fn prompt(&self, words: &str) -> (RunEnd, Vec<Arc<Event>>) {
         let (end, events) = self.run(Input::Prompt(words.to_owned())).await;
         (end.unwrap(), events)
     }
 }
 
 /// What holds for the events of every run, however it ends.
-pub fn check_order(events: &[Arc<Event>]) {
+pub(crate) fn check_order(events: &[Arc<Event>]) {
     let mut closed = std::collections::HashSet::new();
     let mut done = std::collections::HashSet::new();
     for (place, event) in (1..).zip(events) {
@@ -388,6 +382,6 @@ pub fn check_order(events: &[Arc<Event>]) {
     }
 }
 
-pub fn bodies(events: &[Arc<Event>]) -> Vec<&EventBody> {
+pub(crate) fn bodies(events: &[Arc<Event>]) -> Vec<&EventBody> {
     events.iter().map(|event| &event.body).collect()
 }

@@ -1,9 +1,5 @@
 //! The loop, over real logs and the real pipeline, with models that are functions of the request.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "tests say what must hold"
-)]
+#![expect(clippy::unwrap_used, reason = "tests say what must hold")]
 
 mod cancel;
 mod crash;
