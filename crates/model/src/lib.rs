@@ -1,1 +1,33 @@
-//! The `model` crate.
+//! Models: what answers a [`ModelRequest`](outfitter_core::ModelRequest).
+//!
+//! * [`ModelSettings`]: plain settings in, a
+//!   [`ModelProvider`](outfitter_core::ModelProvider) out, retries included. [`PROVIDERS`] is the
+//!   table of the ones known by name.
+//! * Two wires of our own: the OpenAI-compatible one, which also serves Gemini and Ollama, and
+//!   Anthropic's. Each writes a request as the same bytes every time and reads what providers
+//!   really send: streams with any line ends, whole JSON documents, errors in a success.
+//! * [`ScriptedProvider`]: follows a [`Script`] instead of a model.
+//! * [`RetryingProvider`] with its [`ModelCallPolicy`]: tries again while nothing was shown.
+//! * [`TurnAssembler`]: deltas in, one message with unique call ids out.
+//! * [`sse`]: server-sent events from bytes. [`limits`]: every bound, by name.
+
+mod anthropic;
+mod assembler;
+mod conversation;
+mod http;
+mod json;
+pub mod limits;
+mod openai;
+mod policy;
+mod providers;
+mod reply;
+mod scripted;
+mod settings;
+pub mod sse;
+
+pub use assembler::{Assembled, ReplyWarning, Shown, TurnAssembler};
+pub use http::PhaseTimeouts;
+pub use policy::{Jitter, ModelCallPolicy, RetryingProvider};
+pub use providers::{PROVIDERS, ProviderDefaults, Wire, provider_defaults};
+pub use scripted::{Script, ScriptedProvider};
+pub use settings::ModelSettings;
