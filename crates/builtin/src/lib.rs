@@ -1,1 +1,20 @@
-//! The `builtin` crate.
+//! The tools that every installation has: files, commands, arithmetic and the time.
+//!
+//! [`builtin_tools`] gives them by what the configuration says. Files and commands go through the
+//! session's `Sandbox`; nothing here opens a path or starts a process by itself.
+
+mod args;
+mod calculator;
+mod current_time;
+mod files;
+mod options;
+mod set;
+mod shell;
+mod spec;
+
+pub use calculator::Calculator;
+pub use current_time::CurrentTime;
+pub use files::{FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir};
+pub use options::{BuiltinOptions, FilesOptions, ShellOptions};
+pub use set::builtin_tools;
+pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, ShellProgress};

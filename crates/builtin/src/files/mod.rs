@@ -1,0 +1,92 @@
+//! The tools on files. Each goes through the session's `Files`; none opens a path by itself.
+
+mod access;
+mod charset;
+mod error;
+mod glob;
+mod grep;
+mod list_dir;
+mod read;
+mod scan;
+mod sniff;
+mod update;
+mod write;
+
+pub use access::FileAccess;
+pub use glob::GlobFiles;
+pub use grep::Grep;
+pub use list_dir::ListDir;
+pub use read::FileRead;
+pub use update::FileUpdate;
+pub use write::FileWrite;
+
+use outfitter_core::{Facts, Hash, ToolError, ToolSpec, Walked};
+use serde_json::{Map, Value, json};
+
+/// How many bytes are asked for at a time.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+/// The schema of a `path` that has to be given.
+fn path_schema(what: &str) -> Value {
+    json!({
+        "type": "string", "minLength": 1, "maxLength": 4096,
+        "description": format!("{what}; relative to the workspace, or absolute inside it."),
+    })
+}
+
+/// A call is about its path.
+fn about_path(spec: &ToolSpec, args: &Value) -> Facts {
+    let path = args.get("path").and_then(Value::as_str).unwrap_or(".");
+    Facts::of(spec).about(path)
+}
+
+/// A hash as a result of another call gave it.
+fn parse_hash(text: Option<&str>) -> Result<Option<Hash>, ToolError> {
+    text.map(|text| {
+        Hash::parse(text).ok_or_else(|| {
+            ToolError::invalid("/if_hash", "it is not a hash")
+                .with_hint("give the hash of file_read, file_write or file_update as it is")
+        })
+    })
+    .transpose()
+}
+
+/// Says in a result what a walk left out, and which limit cut it.
+fn note_walk(result: &mut Map<String, Value>, walked: &Walked, limit: &str) {
+    if walked.truncated {
+        result.insert("truncated".to_owned(), Value::Bool(true));
+        result.insert("notice".to_owned(), format!("cut at {limit}").into());
+    }
+    if !walked.skipped.is_empty() {
+        result.insert("skipped".to_owned(), json!(walked.skipped));
+    }
+}
+
+/// What [`note_walk`] may add, for output schemas.
+fn walk_schema() -> [(&'static str, Value); 3] {
+    [
+        (
+            "truncated",
+            json!({ "const": true, "description": "There when a limit cut the result." }),
+        ),
+        (
+            "notice",
+            json!({ "type": "string", "description": "Which limit it was." }),
+        ),
+        (
+            "skipped",
+            json!({
+                "type": "array", "items": { "type": "string" },
+                "description": "What could not be read, and why.",
+            }),
+        ),
+    ]
+}
+
+/// Adds properties to the schema of an object.
+fn with_properties<const N: usize>(mut schema: Value, more: [(&str, Value); N]) -> Value {
+    for (name, property) in more {
+        schema["properties"][name] = property;
+    }
+    schema
+}

@@ -1,0 +1,183 @@
+//! Where a text or an expression occurs, and what is said when it occurs too seldom or too often.
+
+use std::ops::Range;
+
+use memchr::memmem;
+use outfitter_core::{Code, ErrorInfo, ToolError};
+use regex::{Captures, Regex, RegexBuilder};
+use serde_json::{Value, json};
+
+use super::super::charset::shown;
+
+/// How many places an error names.
+const MAX_PLACES: usize = 3;
+
+/// How much of a line an error shows.
+const MAX_LINE_CHARS: usize = 200;
+
+/// The compiled size an expression may have.
+const MAX_REGEX_BYTES: usize = 4 << 20;
+
+/// A match and what takes its place.
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    pub(super) new: String,
+}
+
+/// Every place of exact text; without `all` there must be one.
+pub(super) fn literal(
+    text: &str,
+    old: &str,
+    new: &str,
+    count: Count,
+    at: &str,
+) -> Result<Vec<Found>, ToolError> {
+    let places = match count {
+        Count::All => memmem::find_iter(text.as_bytes(), old.as_bytes()).collect(),
+        // "aa" stands in "aaa" twice: which one is meant would be a guess.
+        Count::One => overlapping(text, old),
+    };
+    check(text, &places, count, at, || similar_lines(text, old))?;
+    let found = places.into_iter().map(|start| Found {
+        range: start..start + old.len(),
+        new: new.to_owned(),
+    });
+    Ok(found.collect())
+}
+
+/// Every match of an expression; without `all` there must be one.
+pub(super) fn expression(
+    text: &str,
+    pattern: &str,
+    new: &str,
+    count: Count,
+    at: &str,
+) -> Result<Vec<Found>, ToolError> {
+    let regex = compile(pattern, at)?;
+    let expand = |captures: Captures<'_>| {
+        let mut expanded = String::new();
+        captures.expand(new, &mut expanded);
+        captures.get(0).map(|whole| Found {
+            range: whole.range(),
+            new: expanded,
+        })
+    };
+    let found: Vec<Found> = regex.captures_iter(text).filter_map(expand).collect();
+    let places: Vec<usize> = found.iter().map(|found| found.range.start).collect();
+    check(text, &places, count, at, Vec::new)?;
+    Ok(found)
+}
+
+/// How many matches are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// Exactly one.
+    One,
+    /// At least one.
+    All,
+}
+
+fn compile(pattern: &str, at: &str) -> Result<Regex, ToolError> {
+    RegexBuilder::new(pattern)
+        .multi_line(true)
+        .size_limit(MAX_REGEX_BYTES)
+        .build()
+        .map_err(|error| ToolError::invalid(at, error.to_string()))
+}
+
+fn overlapping(text: &str, old: &str) -> Vec<usize> {
+    let finder = memmem::Finder::new(old);
+    let step = old.chars().next().map_or(1, char::len_utf8);
+    let mut places = Vec::new();
+    let mut from = 0;
+    while let Some(at) = finder.find(&text.as_bytes()[from..]) {
+        places.push(from + at);
+        from += at + step;
+    }
+    places
+}
+
+fn check(
+    text: &str,
+    places: &[usize],
+    count: Count,
+    at: &str,
+    similar: impl FnOnce() -> Vec<usize>,
+) -> Result<(), ToolError> {
+    match (places.len(), count) {
+        (0, _) => {
+            let similar = similar();
+            let hint = if similar.is_empty() {
+                "read the file again and copy the text exactly, without line numbers"
+            } else {
+                "similar lines are listed; white space and the lines around must match exactly"
+            };
+            Err(refusal(
+                text,
+                "it does not occur in the file",
+                0,
+                &similar,
+                at,
+                hint,
+            ))
+        }
+        (1, _) | (_, Count::All) => Ok(()),
+        (many, Count::One) => Err(refusal(
+            text,
+            &format!("it occurs {many} times in the file"),
+            many,
+            places,
+            at,
+            "give more of the text around it, or set all",
+        )),
+    }
+}
+
+fn refusal(
+    text: &str,
+    message: &str,
+    matches: usize,
+    places: &[usize],
+    at: &str,
+    hint: &str,
+) -> ToolError {
+    let mut info = ErrorInfo::new(Code::Failed, message).at(at).with_hint(hint);
+    let told: Vec<Value> = places
+        .iter()
+        .take(MAX_PLACES)
+        .map(|at| place(text, *at))
+        .collect();
+    info.got = Some(json!({ "matches": matches, "places": told }));
+    info.into()
+}
+
+fn place(text: &str, at: usize) -> Value {
+    let start = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
+    let end = text[at..].find('\n').map_or(text.len(), |feed| at + feed);
+    let line: String = text[start..end].chars().take(MAX_LINE_CHARS).collect();
+    json!({
+        "line": text[..start].matches('\n').count() + 1,
+        "column": text[start..at].chars().count() + 1,
+        "text": shown(&line),
+    })
+}
+
+/// Lines that are the first line of `old` but for the space around it.
+fn similar_lines(text: &str, old: &str) -> Vec<usize> {
+    let Some(wanted) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return Vec::new();
+    };
+    let mut places = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim();
+        if trimmed == wanted || trimmed.eq_ignore_ascii_case(wanted) {
+            places.push(start + line.len() - line.trim_start().len());
+            if places.len() == MAX_PLACES {
+                break;
+            }
+        }
+        start += line.len();
+    }
+    places
+}

@@ -1,0 +1,51 @@
+//! What the configuration decides about these tools.
+
+use std::time::Duration;
+
+/// What the configuration decides. The defaults are those of an empty file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BuiltinOptions {
+    /// `[shell]`
+    pub shell: ShellOptions,
+    /// `[files]`
+    pub files: FilesOptions,
+}
+
+/// `[shell]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellOptions {
+    /// `enabled`: without it the shell tools do not exist.
+    pub enabled: bool,
+    /// `max_timeout_seconds`: how long a command may run at most, in the background too.
+    pub max_timeout: Duration,
+    /// `max_output_chars`: how much of each stream stands in a result.
+    pub max_output_chars: usize,
+}
+
+impl Default for ShellOptions {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            max_timeout: Duration::from_secs(1800),
+            max_output_chars: 8000,
+        }
+    }
+}
+
+/// `[files]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilesOptions {
+    /// `max_read_bytes`: how much of a file one `file_read` gives at most.
+    pub max_read_bytes: u64,
+    /// `admin_open`: whether an administrator's file tools reach the whole machine.
+    pub admin_open: bool,
+}
+
+impl Default for FilesOptions {
+    fn default() -> Self {
+        Self {
+            max_read_bytes: 262_144,
+            admin_open: false,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The tools as one list.
+
+use std::sync::Arc;
+
+use outfitter_core::Tool;
+
+use crate::{
+    AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand, FileAccess, FileRead,
+    FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, ShellProgress,
+};
+
+/// Every tool that `options` leaves in.
+#[must_use]
+pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
+    let access = FileAccess::new(&options.files);
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(FileRead::new(access, &options.files)),
+        Arc::new(FileWrite::new(access)),
+        Arc::new(FileUpdate::new(access)),
+        Arc::new(ListDir::new(access)),
+        Arc::new(GlobFiles::new(access)),
+        Arc::new(Grep::new(access)),
+        Arc::new(Calculator::default()),
+        Arc::new(CurrentTime::default()),
+    ];
+    if options.shell.enabled {
+        let progress = Arc::new(ShellProgress::default());
+        tools.push(Arc::new(ExecuteShellCommand::new(
+            &options.shell,
+            progress.clone(),
+        )));
+        tools.push(Arc::new(AwaitShell::new(&options.shell, progress)));
+        tools.push(Arc::new(KillShell::default()));
+    }
+    tools
+}

@@ -1,0 +1,135 @@
+//! `await_shell`: waits for a command that goes on.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use outfitter_core::{Effect, Effects, Facts, Reply, Role, Tool, ToolContext, ToolError, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::collect::Collector;
+use super::delivered::ShellProgress;
+use super::error::{job_of, tool_error};
+use super::follow::Follow;
+use super::report::Report;
+use super::{SLACK, output_schema, wait_until};
+use crate::ShellOptions;
+use crate::args;
+use crate::spec::{Words, object, spec};
+
+const DEFAULT_BLOCK_MS: u64 = 600_000;
+
+const WORDS: Words<'static> = Words {
+    name: "await_shell",
+    description: "Waits for a command that execute_shell_command left `running`, and gives its \
+        result as that would have; if it still runs after block_until_ms, the end of its output so \
+        far. With block_until_ms 0 it only looks. Use it when you need the result or want to see \
+        how far it is. It starts nothing: for that use execute_shell_command; to end a command use \
+        kill_shell.",
+    keywords: &[
+        "wait",
+        "await",
+        "shell",
+        "background",
+        "running",
+        "task",
+        "output",
+        "poll",
+        "等待",
+        "后台",
+        "任务",
+        "进度",
+        "输出",
+    ],
+};
+
+/// Waits.
+#[derive(Debug)]
+pub struct AwaitShell {
+    spec: ToolSpec,
+    max_output_chars: usize,
+    progress: Arc<ShellProgress>,
+}
+
+impl AwaitShell {
+    /// The tool as the configuration has it. `progress` is shared with
+    /// [`ExecuteShellCommand`](crate::ExecuteShellCommand).
+    #[must_use]
+    pub fn new(options: &ShellOptions, progress: Arc<ShellProgress>) -> Self {
+        let input = object(
+            &["task_id"],
+            json!({
+                "task_id": {
+                    "type": "string", "minLength": 1, "maxLength": 128,
+                    "description": "The task_id that execute_shell_command gave.",
+                },
+                "block_until_ms": {
+                    "type": "integer", "minimum": 0, "default": DEFAULT_BLOCK_MS,
+                    "description": "How long to wait for its end; 0 only looks.",
+                },
+            }),
+        );
+        Self {
+            spec: ToolSpec {
+                min_role: Role::Admin,
+                effects: Effects::of(&[Effect::Exec]),
+                idempotent: true,
+                timeout: Some(options.max_timeout + SLACK),
+                ..spec(&WORDS, input, output_schema())
+            },
+            max_output_chars: options.max_output_chars,
+            progress,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    task_id: String,
+    #[serde(default = "default_block", deserialize_with = "args::whole")]
+    block_until_ms: u64,
+}
+
+fn default_block() -> u64 {
+    DEFAULT_BLOCK_MS
+}
+
+#[async_trait]
+impl Tool for AwaitShell {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
+        let task = args.get("task_id").and_then(Value::as_str).unwrap_or("");
+        Ok(Facts::of(&self.spec).about(task))
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let args: Args = args::parse(args)?;
+        let job = job_of(&args.task_id)?;
+        let mut collector = Collector::new(self.max_output_chars);
+        let follow = Follow {
+            cx,
+            job: &job,
+            progress: &self.progress,
+            until: wait_until(cx, args.block_until_ms),
+        };
+        let followed = follow.run(&mut collector).await.map_err(tool_error)?;
+        let command = cx
+            .sandbox
+            .jobs()
+            .into_iter()
+            .find(|known| known.id == job)
+            .map(|known| known.command)
+            .unwrap_or_default();
+        let report = Report {
+            cx,
+            job: &job,
+            command: &command,
+            notices: Vec::new(),
+        };
+        Ok(report.of(followed, collector).await?.into())
+    }
+}

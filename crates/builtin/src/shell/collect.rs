@@ -1,0 +1,202 @@
+//! The output of a job as a model reads it: head and tail of each stream, and the whole in an
+//! artifact where that is not all. The memory is bounded whatever the job prints.
+
+use outfitter_core::{
+    ArtifactError, ArtifactId, JobId, NewArtifact, Offset, OutputChunk, SandboxError, Scope,
+    Stream, ToolContext,
+};
+use outfitter_text::binary::Content;
+use outfitter_text::head_tail::Whole;
+use outfitter_text::output::{FinishedOutput, OutputText};
+
+use super::follow::Ranges;
+use super::tail::LOOK_BYTES;
+
+/// How much of the command names its artifact.
+const MAX_NAME_CHARS: usize = 80;
+
+/// Collects.
+pub(super) struct Collector {
+    stdout: OutputText,
+    stderr: OutputText,
+    /// Up to where it has all.
+    at: Offset,
+    /// Whether it has only the end, from a backend without ranges.
+    tail_only: bool,
+}
+
+/// What was collected.
+pub(super) struct Collected {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) artifact: Option<ArtifactId>,
+    pub(super) notices: Vec<String>,
+}
+
+/// Where the whole output goes when it does not stand in the result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep<'a> {
+    /// Into an artifact, named by the command where that is known.
+    Artifact(&'a str),
+    /// Nowhere: somebody waits for the call to stop.
+    Nothing,
+}
+
+impl Collector {
+    pub(super) fn new(max_output_chars: usize) -> Self {
+        Self {
+            stdout: OutputText::new(max_output_chars),
+            stderr: OutputText::new(max_output_chars),
+            at: Offset(0),
+            tail_only: false,
+        }
+    }
+
+    /// Takes a chunk that was read from `from` on, if it is the next.
+    pub(super) fn take(&mut self, from: Offset, chunk: &OutputChunk) {
+        if from == self.at {
+            self.push(chunk);
+            self.at = chunk.next;
+        }
+    }
+
+    /// Takes the last look at the end of the output.
+    pub(super) fn take_tail(&mut self, look: &OutputChunk) {
+        self.tail_only = true;
+        self.push(look);
+    }
+
+    fn push(&mut self, chunk: &OutputChunk) {
+        for (stream, bytes) in &chunk.pieces {
+            match stream {
+                Stream::Stdout => self.stdout.push(bytes),
+                Stream::Stderr => self.stderr.push(bytes),
+                Stream::Info => {}
+            }
+        }
+    }
+
+    /// The output of a job that has ended.
+    pub(super) async fn finish(
+        mut self,
+        cx: &ToolContext,
+        job: &JobId,
+        keep: Keep<'_>,
+    ) -> Result<Collected, SandboxError> {
+        if !self.tail_only {
+            self.catch_up(cx, job).await?;
+        }
+        let mut notices = Vec::new();
+        let artifact = match keep {
+            Keep::Artifact(command) if !self.tail_only && self.is_cut() => {
+                keep_whole(cx, job, command, self.is_binary(), &mut notices).await?
+            }
+            Keep::Artifact(_) | Keep::Nothing => None,
+        };
+        if self.tail_only {
+            notices.push("this sandbox gives only the end of the output".to_owned());
+        }
+        let whole = match &artifact {
+            Some(id) => Whole::Artifact(id.as_str()),
+            None => Whole::NotKept,
+        };
+        Ok(Collected {
+            stdout: self.stdout.finish(whole).text,
+            stderr: self.stderr.finish(whole).text,
+            artifact,
+            notices,
+        })
+    }
+
+    async fn catch_up(&mut self, cx: &ToolContext, job: &JobId) -> Result<(), SandboxError> {
+        let mut ranges = Ranges {
+            cx,
+            job,
+            from: Some(self.at),
+        };
+        loop {
+            match ranges.next().await {
+                Ok(Some((from, chunk))) => self.take(from, &chunk),
+                Ok(None) => return Ok(()),
+                Err(SandboxError::Unsupported { .. }) => {
+                    let look = cx.sandbox.tail(job, LOOK_BYTES).await?;
+                    self.take_tail(&look);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn finished(&self) -> [FinishedOutput; 2] {
+        [&self.stdout, &self.stderr].map(|stream| stream.clone().finish(Whole::NotKept))
+    }
+
+    fn is_cut(&self) -> bool {
+        let lost =
+            |stream: &FinishedOutput| stream.omitted.is_some() || stream.content == Content::Binary;
+        self.finished().iter().any(lost)
+    }
+
+    fn is_binary(&self) -> bool {
+        self.finished()
+            .iter()
+            .any(|stream| stream.content == Content::Binary)
+    }
+}
+
+/// The whole output, range by range. What cannot be kept is said, not failed for.
+async fn keep_whole(
+    cx: &ToolContext,
+    job: &JobId,
+    command: &str,
+    binary: bool,
+    notices: &mut Vec<String>,
+) -> Result<Option<ArtifactId>, SandboxError> {
+    let scope = Scope::from(&*cx.who);
+    let name: String = command.chars().take(MAX_NAME_CHARS).collect();
+    let new = NewArtifact {
+        mime: if binary {
+            "application/octet-stream"
+        } else {
+            "text/plain"
+        }
+        .to_owned(),
+        name: format!(
+            "output of {}",
+            if name.is_empty() { job.as_str() } else { &name }
+        ),
+    };
+    let id = match cx.artifacts.create(&scope, &cx.session, new).await {
+        Ok(id) => id,
+        Err(error) => {
+            notices.push(format!("the whole output is not kept: {error}"));
+            return Ok(None);
+        }
+    };
+    let mut kept = 0_u64;
+    let mut refused: Option<ArtifactError> = None;
+    let mut ranges = Ranges {
+        cx,
+        job,
+        from: Some(Offset(0)),
+    };
+    while let (None, Some((_, chunk))) = (&refused, ranges.next().await?) {
+        for (_, bytes) in chunk.pieces {
+            let length = bytes.len() as u64;
+            match cx.artifacts.append(&scope, &cx.session, &id, bytes).await {
+                Ok(()) => kept += length,
+                Err(error) => {
+                    refused = Some(error);
+                    break;
+                }
+            }
+        }
+    }
+    if let Some(error) = refused {
+        notices.push(format!(
+            "the artifact has only the first {kept} bytes of the output: {error}"
+        ));
+    }
+    Ok(Some(id))
+}

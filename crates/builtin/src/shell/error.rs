@@ -1,0 +1,47 @@
+//! What went wrong with a job, as a model reads it. The one place where this is decided.
+
+use outfitter_core::{Code, ErrorInfo, JobId, SandboxError, ToolError};
+
+/// The error of a call that started or used a job.
+pub(super) fn tool_error(error: SandboxError) -> ToolError {
+    let info = match &error {
+        SandboxError::Unavailable { reason, hint } => {
+            let info = ErrorInfo::new(
+                Code::Unavailable,
+                format!("the sandbox cannot be set up: {reason}"),
+            );
+            match hint {
+                Some(hint) => info.with_hint(hint.clone()),
+                None => info,
+            }
+        }
+        SandboxError::Unsupported { what } => ErrorInfo::new(
+            Code::Unavailable,
+            format!("this sandbox does not support it: {what}"),
+        ),
+        SandboxError::NotFound(job) => return no_such_task(job.as_str()),
+        SandboxError::Invalid(why) => ErrorInfo::new(
+            Code::InvalidArguments,
+            format!("the command cannot be started: {why}"),
+        ),
+        SandboxError::Io { doing, source } => {
+            ErrorInfo::new(Code::Failed, format!("could not {doing}: {source}"))
+        }
+    };
+    ToolError::from(info).with_source(error)
+}
+
+/// The job of a task id; what cannot be an id names nothing.
+pub(super) fn job_of(task_id: &str) -> Result<JobId, ToolError> {
+    JobId::new(task_id).map_err(|_| no_such_task(task_id))
+}
+
+fn no_such_task(task_id: &str) -> ToolError {
+    ErrorInfo::new(
+        Code::NotFound,
+        format!("there is no task {task_id:?} in this session"),
+    )
+    .at("/task_id")
+    .with_hint("give the task_id of execute_shell_command; a task ends with its session")
+    .into()
+}

@@ -1,0 +1,204 @@
+//! `execute_shell_command`: starts a command and waits a while for it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    CommandLine, CommandSpec, Effect, Effects, Facts, Reply, Role, Tool, ToolContext, ToolError,
+    ToolSpec,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::collect::Collector;
+use super::delivered::ShellProgress;
+use super::error::tool_error;
+use super::follow::Follow;
+use super::report::Report;
+use super::{SLACK, output_schema, wait_until};
+use crate::ShellOptions;
+use crate::args::{self, without_nul};
+use crate::spec::{Words, object, spec};
+
+const DEFAULT_BLOCK_MS: u64 = 30_000;
+
+/// Starts commands.
+#[derive(Debug)]
+pub struct ExecuteShellCommand {
+    spec: ToolSpec,
+    max_timeout: Duration,
+    max_output_chars: usize,
+    progress: Arc<ShellProgress>,
+}
+
+impl ExecuteShellCommand {
+    /// The tool as the configuration has it. `progress` is shared with [`AwaitShell`](crate::AwaitShell).
+    #[must_use]
+    pub fn new(options: &ShellOptions, progress: Arc<ShellProgress>) -> Self {
+        let chars = options.max_output_chars;
+        let words = Words {
+            name: "execute_shell_command",
+            description: &format!(
+                "Runs a command line with /bin/sh -c in the sandbox and gives exit code, stdout and \
+                 stderr. Use it to build, test, run programs and use version control. It waits \
+                 block_until_ms; a command that takes longer goes on and is `running`: wait for it \
+                 with await_shell, end it with kill_shell. Start servers in the foreground with a \
+                 small block_until_ms: what a finished command leaves in the background is killed. \
+                 Every call starts in the workspace: cd does not carry over. There is no input \
+                 (stdin is closed) and no terminal. At most {chars} characters of each stream stand \
+                 in the result, head and tail; read_artifact gives the rest. To read, change, find \
+                 or search files prefer file_read, file_update, glob and grep."
+            ),
+            keywords: &[
+                "shell", "command", "bash", "sh", "terminal", "run", "execute", "build", "test",
+                "git", "process", "命令", "终端", "执行", "运行", "脚本", "编译", "测试",
+            ],
+        };
+        Self {
+            spec: ToolSpec {
+                min_role: Role::Admin,
+                effects: Effects::of(&[Effect::Exec]),
+                timeout: Some(options.max_timeout + SLACK),
+                ..spec(&words, input(options), output_schema())
+            },
+            max_timeout: options.max_timeout,
+            max_output_chars: chars,
+            progress,
+        }
+    }
+}
+
+fn input(options: &ShellOptions) -> Value {
+    let seconds = options.max_timeout.as_secs();
+    object(
+        &["command"],
+        json!({
+            "command": {
+                "type": "string", "minLength": 1, "maxLength": 100_000,
+                "description": "The command line, for /bin/sh.",
+            },
+            "workdir": {
+                "type": "string", "maxLength": 4096,
+                "description": "Where to run it, relative to the workspace; the workspace unless given.",
+            },
+            "block_until_ms": {
+                "type": "integer", "minimum": 0, "default": DEFAULT_BLOCK_MS,
+                "description": "How long to wait before giving back `running`; 0 does not wait.",
+            },
+            "env": {
+                "type": "object", "additionalProperties": { "type": "string" },
+                "description": "More environment variables, over those of the sandbox.",
+            },
+            "timeout_seconds": {
+                "type": "integer", "minimum": 1, "default": seconds,
+                "description": format!("When the command is killed, also while it goes on in the background; at most {seconds}."),
+            },
+        }),
+    )
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    command: String,
+    #[serde(default)]
+    workdir: String,
+    #[serde(default = "default_block", deserialize_with = "args::whole")]
+    block_until_ms: u64,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    #[serde(default, deserialize_with = "args::maybe_whole")]
+    timeout_seconds: Option<u64>,
+}
+
+fn default_block() -> u64 {
+    DEFAULT_BLOCK_MS
+}
+
+#[async_trait]
+impl Tool for ExecuteShellCommand {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
+        let command = args.get("command").and_then(Value::as_str).unwrap_or("");
+        Ok(Facts::of(&self.spec).about(command))
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let args: Args = args::parse(args)?;
+        check(&args)?;
+        let (timeout, notices) = self.timeout(args.timeout_seconds)?;
+        let until = wait_until(cx, args.block_until_ms);
+        let job = cx
+            .sandbox
+            .spawn(CommandSpec {
+                command: CommandLine::Shell(args.command.clone()),
+                workdir: args.workdir,
+                env: args.env.into_iter().collect(),
+                timeout,
+            })
+            .await
+            .map_err(tool_error)?;
+        let mut collector = Collector::new(self.max_output_chars);
+        let follow = Follow {
+            cx,
+            job: &job,
+            progress: &self.progress,
+            until,
+        };
+        let followed = follow.run(&mut collector).await.map_err(tool_error)?;
+        let report = Report {
+            cx,
+            job: &job,
+            command: &args.command,
+            notices,
+        };
+        Ok(report.of(followed, collector).await?.into())
+    }
+}
+
+impl ExecuteShellCommand {
+    fn timeout(&self, asked: Option<u64>) -> Result<(Duration, Vec<String>), ToolError> {
+        match asked.map(Duration::from_secs) {
+            None => Ok((self.max_timeout, Vec::new())),
+            Some(asked) if asked.is_zero() => Err(ToolError::invalid(
+                "/timeout_seconds",
+                "a command needs at least 1 second",
+            )),
+            Some(asked) if asked > self.max_timeout => {
+                let most = self.max_timeout.as_secs();
+                Ok((
+                    self.max_timeout,
+                    vec![format!(
+                        "timeout_seconds is {most}, the most that is allowed"
+                    )],
+                ))
+            }
+            Some(asked) => Ok((asked, Vec::new())),
+        }
+    }
+}
+
+fn check(args: &Args) -> Result<(), ToolError> {
+    without_nul(&args.command, "/command")?;
+    without_nul(&args.workdir, "/workdir")?;
+    if args.command.trim().is_empty() {
+        return Err(ToolError::invalid("/command", "there is no command"));
+    }
+    for (name, value) in &args.env {
+        let at = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
+        without_nul(name, &at)?;
+        without_nul(value, &at)?;
+        if name.is_empty() || name.contains('=') {
+            return Err(ToolError::invalid(
+                at,
+                format!("{name:?} is not a name of an environment variable"),
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Following a job: what it prints is shown as it comes, until it ends or the waiting does.
+
+use std::time::{Duration, Instant};
+
+use outfitter_core::{JobId, Offset, OutputChunk, SandboxError, ToolContext};
+
+use super::RANGE_BYTES;
+use super::collect::Collector;
+use super::delivered::{Key, ShellProgress};
+use super::tail::LOOK_BYTES;
+
+/// How often a backend without ranges is looked at.
+const LOOK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// After an answer that came early and empty, so that an odd backend is not asked without pause.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// How the following ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Followed {
+    /// The job has ended and all its output has been shown.
+    Ended,
+    /// The waiting is over, the job goes on.
+    StillRunning,
+    /// The call is to stop.
+    Stopped,
+}
+
+/// A job that a call waits for.
+pub(super) struct Follow<'a> {
+    pub(super) cx: &'a ToolContext,
+    pub(super) job: &'a JobId,
+    pub(super) progress: &'a ShellProgress,
+    pub(super) until: Instant,
+}
+
+impl Follow<'_> {
+    /// Shows what the job prints from the first byte on that has not been shown. `collector` takes
+    /// what it has not got yet on the way.
+    pub(super) async fn run(&self, collector: &mut Collector) -> Result<Followed, SandboxError> {
+        match self.by_ranges(collector).await {
+            Err(SandboxError::Unsupported { .. }) => self.by_tail(collector).await,
+            followed => followed,
+        }
+    }
+
+    async fn by_ranges(&self, collector: &mut Collector) -> Result<Followed, SandboxError> {
+        let key = Key::of(self.cx, self.job);
+        let mut from = self.progress.next(&key);
+        loop {
+            let wait = self.until.saturating_duration_since(Instant::now());
+            let chunk = tokio::select! {
+                biased;
+                () = self.cx.cancel.cancelled() => return Ok(Followed::Stopped),
+                chunk = self.cx.sandbox.output(self.job, from, RANGE_BYTES, wait) => chunk?,
+            };
+            self.progress.show(self.cx, &key, from, &chunk);
+            collector.take(from, &chunk);
+            if chunk.ended {
+                return Ok(Followed::Ended);
+            }
+            if wait.is_zero() {
+                return Ok(Followed::StillRunning);
+            }
+            if chunk.next == from {
+                tokio::time::sleep(PAUSE.min(wait)).await;
+            }
+            from = chunk.next;
+        }
+    }
+
+    async fn by_tail(&self, collector: &mut Collector) -> Result<Followed, SandboxError> {
+        let key = Key::of(self.cx, self.job);
+        loop {
+            let wait = self.until.saturating_duration_since(Instant::now());
+            let look = self.cx.sandbox.tail(self.job, LOOK_BYTES).await?;
+            self.progress.show_tail(self.cx, &key, &look);
+            if look.ended {
+                collector.take_tail(&look);
+                return Ok(Followed::Ended);
+            }
+            if wait.is_zero() {
+                return Ok(Followed::StillRunning);
+            }
+            tokio::select! {
+                biased;
+                () = self.cx.cancel.cancelled() => return Ok(Followed::Stopped),
+                // The end of the job wakes us, so that a short command is told at once.
+                exit = self.cx.sandbox.wait(self.job) => { exit?; }
+                () = tokio::time::sleep(LOOK_INTERVAL.min(wait)) => {}
+            }
+        }
+    }
+}
+
+/// The output of a job that has ended, range by range.
+pub(super) struct Ranges<'a> {
+    pub(super) cx: &'a ToolContext,
+    pub(super) job: &'a JobId,
+    /// The first byte of the next range; none behind the last.
+    pub(super) from: Option<Offset>,
+}
+
+impl Ranges<'_> {
+    /// The next range and where it begins.
+    pub(super) async fn next(&mut self) -> Result<Option<(Offset, OutputChunk)>, SandboxError> {
+        let Some(from) = self.from else {
+            return Ok(None);
+        };
+        let chunk = self
+            .cx
+            .sandbox
+            .output(self.job, from, RANGE_BYTES, Duration::ZERO)
+            .await?;
+        let last = chunk.ended || chunk.next == from;
+        self.from = (!last).then_some(chunk.next);
+        Ok(Some((from, chunk)))
+    }
+}

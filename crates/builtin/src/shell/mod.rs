@@ -1,0 +1,76 @@
+//! The tools on commands. A command is a job of the session's sandbox: it is started, followed,
+//! waited for and killed here, and lives there.
+
+mod await_shell;
+mod collect;
+mod delivered;
+mod error;
+mod execute;
+mod follow;
+mod kill;
+mod report;
+mod tail;
+
+pub use await_shell::AwaitShell;
+pub use delivered::ShellProgress;
+pub use execute::ExecuteShellCommand;
+pub use kill::KillShell;
+
+use std::time::{Duration, Instant};
+
+use outfitter_core::ToolContext;
+use serde_json::{Value, json};
+
+use crate::spec::object;
+
+/// How much output is asked for at a time.
+const RANGE_BYTES: usize = 1 << 20;
+
+/// How much of the end of a job's output a `running` result shows.
+const TAIL_BYTES: usize = 8192;
+
+/// How long a killed tree has to end by itself.
+const KILL_GRACE: Duration = Duration::from_secs(2);
+
+/// The same when the whole call is being stopped and somebody waits for that.
+const STOP_GRACE: Duration = Duration::from_secs(1);
+
+/// What a call needs beside its waiting: killing, draining, keeping the output.
+const SLACK: Duration = Duration::from_secs(60);
+
+/// A call gives back `running` this long before its own deadline, rather than be cut off.
+const HAND_BACK: Duration = Duration::from_secs(1);
+
+/// Until when a call waits: as long as it was asked to, but not into its own deadline.
+fn wait_until(cx: &ToolContext, block_until_ms: u64) -> Instant {
+    let asked = Duration::from_millis(block_until_ms);
+    let wait = match cx.deadline.remaining() {
+        Some(left) => asked.min(left.saturating_sub(HAND_BACK)),
+        None => asked,
+    };
+    let now = Instant::now();
+    now.checked_add(wait).unwrap_or(now)
+}
+
+/// The result of `execute_shell_command` and of `await_shell`.
+fn output_schema() -> Value {
+    object(
+        &["status", "task_id"],
+        json!({
+            "status": { "enum": ["completed", "running", "timeout", "cancelled"] },
+            "task_id": { "type": "string", "description": "For await_shell and kill_shell." },
+            "exit_code": { "type": "integer", "description": "128 and the signal's number when a signal ended it." },
+            "signal": { "type": "integer", "description": "There when a signal ended it." },
+            "stdout": { "type": "string", "description": "Without terminal control; head and tail where it is long." },
+            "stderr": { "type": "string", "description": "As stdout." },
+            "duration_ms": { "type": "integer" },
+            "stdout_bytes": { "type": "integer", "description": "Bytes written in all." },
+            "stderr_bytes": { "type": "integer", "description": "Bytes written in all." },
+            "artifact": { "type": "string", "description": "There when stdout or stderr is cut or binary: the whole output, in the order it came." },
+            "killed_children": { "type": "integer", "description": "Processes it left behind, which were killed." },
+            "notices": { "type": "array", "items": { "type": "string" } },
+            "tail": { "type": "string", "description": "While running: the end of the output so far." },
+            "running_for_ms": { "type": "integer", "description": "While running." },
+        }),
+    )
+}

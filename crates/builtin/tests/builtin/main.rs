@@ -1,0 +1,10 @@
+//! The built-in tools from outside: what they say of themselves, and what they do.
+
+#[cfg(test)]
+mod files;
+#[cfg(test)]
+mod shell;
+#[cfg(test)]
+mod specs;
+#[cfg(test)]
+mod support;
