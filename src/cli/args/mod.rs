@@ -1,0 +1,87 @@
+//! The command line as types: one struct a command, the options that several share, and what they
+//! say about the configuration.
+
+mod options;
+mod run;
+mod sessions;
+mod tools;
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use options::SessionOptions;
+pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
+pub use sessions::{SessionsArgs, SessionsCommand};
+pub use tools::{CallArgs, ToolsArgs, ToolsCommand};
+pub use values::{ModelName, ToolArguments};
+
+/// Outfits an LLM agent: tools behind one permission boundary, a real sandbox, live progress, one
+/// log.
+#[derive(Debug, Parser)]
+#[command(
+    name = "outfitter",
+    version,
+    subcommand_required = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What every command takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The configuration file [default: ./outfitter.toml, then the one in your config directory]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Everywhere")]
+    pub config: Option<PathBuf>,
+
+    /// Print JSON on stdout, errors too
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub json: bool,
+
+    /// Show more of what happens
+    #[arg(short, long, global = true, help_heading = "Everywhere")]
+    pub verbose: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Check, explain or describe the configuration
+    Config(ConfigArgs),
+}
+
+/// `config`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  outfitter config check                 is outfitter.toml right? all problems, each with its place
+  outfitter config explain               every value in effect, and where it comes from
+  outfitter config schema > schema.json  for your editor")]
+pub struct ConfigArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: ConfigCommand,
+}
+
+/// What `config` does.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Say what is wrong with the configuration
+    Check,
+    /// Print every key with its value, where it comes from and what it means
+    Explain,
+    /// Print the JSON Schema of outfitter.toml
+    Schema {
+        /// Print the tables of the documentation instead
+        #[arg(long)]
+        markdown: bool,
+    },
+}

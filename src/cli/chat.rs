@@ -1,0 +1,73 @@
+//! `chat`.
+
+use std::process::ExitCode;
+
+use outfitter_agent::Input;
+use outfitter_core::{Cancel, SessionId};
+
+use super::Invocation;
+use super::args::ChatArgs;
+use super::failure::{Failure, Stop};
+use super::run::made;
+use super::session::{hold, runtime, until_stopped};
+use outfitter_core::Code;
+
+/// The session of a chat that is not told which.
+const SESSION: &str = "cli";
+
+/// Runs `chat`.
+pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop> {
+    let (loaded, whole) = at.outfit(args.options.flags())?;
+    let agent = whole.agent()?;
+    let id = match args.options.session.clone().or_else(|| loaded.session.clone()) {
+        Some(id) => id,
+        None => SessionId::new(SESSION).map_err(|error| Failure::of(Code::Internal, &error))?,
+    };
+    runtime()?.block_on(async {
+        let _held = hold(&whole, &id)?;
+        let session = at.open(&whole, &args.options, id).await?;
+        if !at.global.json {
+            let model = agent.parts().model.info().label();
+            at.out.tell(&format!(
+                "session {}, model {model}; an empty line or Ctrl-D ends it\n",
+                session.id
+            ));
+        }
+        let mut viewer = at.viewer();
+        let mut last = ExitCode::SUCCESS;
+        while let Some(words) = next_line(at).await? {
+            let cancel = Cancel::new();
+            let input = Input::Prompt(words);
+            let made = made(at, &agent, &session, input, &cancel, viewer);
+            let (end, back, shown) = until_stopped(&cancel, made).await?;
+            viewer = back;
+            shown?;
+            last = super::run::ended(at, end?)?;
+        }
+        Ok(last)
+    })
+}
+
+/// The next line of the person; none at an empty one or the end.
+async fn next_line(at: &Invocation<'_>) -> Result<Option<String>, Stop> {
+    if !at.global.json && at.out.stderr.terminal {
+        at.out.tell("\n> ");
+    }
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line)
+    });
+    let line = tokio::select! {
+        line = read => line,
+        _ = tokio::signal::ctrl_c() => return Ok(None),
+    };
+    let line = match line {
+        Ok(Ok(line)) => line,
+        Ok(Err(error)) => {
+            return Err(Failure::new(Code::Usage, format!("read stdin: {error}")).into());
+        }
+        Err(_) => return Ok(None),
+    };
+    let line = line.trim();
+    Ok((!line.is_empty()).then(|| line.to_owned()))
+}

@@ -1,0 +1,168 @@
+//! How a command fails: one line, at most one hint, one exit status.
+
+use std::error::Error;
+
+use outfitter_core::{Code, RunOutput};
+use serde_json::{Value, json};
+
+use crate::config::{ConfigError, Problem};
+use crate::render::text::one_line;
+
+/// Why a command failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The code, which decides the exit status.
+    pub code: Code,
+    /// What reads on after "failed to".
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Everything that is wrong, where it is the configuration.
+    pub problems: Vec<Problem>,
+}
+
+impl Failure {
+    /// A failure with what reads on after "failed to".
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+            problems: Vec::new(),
+        }
+    }
+
+    /// A failure with an error and its causes, whose messages read on after "failed to".
+    #[must_use]
+    pub fn of(code: Code, error: &(dyn Error + 'static)) -> Self {
+        Self::new(code, chain(error))
+    }
+
+    /// The failure of a run, where it has one.
+    #[must_use]
+    pub fn of_run(output: &RunOutput) -> Option<Self> {
+        let error = output.error.as_ref()?;
+        let mut failure = Self::new(error.code, format!("finish the run: {}", error.message));
+        failure.hint.clone_from(&error.hint);
+        Some(failure)
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The lines for people, with their line breaks.
+    #[must_use]
+    pub fn lines(&self) -> String {
+        let mut text = format!("error: failed to {}\n", one_line(&self.message));
+        if let Some(hint) = &self.hint {
+            text.push_str(&format!("hint: {}\n", one_line(hint)));
+        }
+        text
+    }
+
+    /// The document for programs: `{ v, error: { code, message, retryable, hint? }, problems? }`.
+    #[must_use]
+    pub fn document(&self) -> Value {
+        let mut error = json!({
+            "code": self.code,
+            "message": format!("failed to {}", self.message),
+            "retryable": self.code.retryable(),
+        });
+        if let Some(hint) = &self.hint {
+            error["hint"] = hint.as_str().into();
+        }
+        let mut document = json!({ "v": 1, "error": error });
+        if !self.problems.is_empty() {
+            document["problems"] = self
+                .problems
+                .iter()
+                .map(|problem| {
+                    json!({
+                        "at": { "kind": problem.at.kind(), "name": problem.at.to_string() },
+                        "message": problem.message,
+                    })
+                })
+                .collect();
+        }
+        document
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let mut failure = Self::of(error.code(), &error);
+        failure.hint = error.hint();
+        failure.problems = error.problems().to_vec();
+        failure
+    }
+}
+
+/// An error and its causes. A cause that the message before it already says is not said again.
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !text.contains(&message) {
+            text.push_str(": ");
+            text.push_str(&lowercase_first(&message));
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Other people's messages begin with a capital, ours do not; a word that is all capitals stays.
+fn lowercase_first(message: &str) -> String {
+    let mut characters = message.chars();
+    match (characters.next(), characters.clone().next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => message.to_owned(),
+    }
+}
+
+/// Why a command ended before its end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stop {
+    /// It failed.
+    Failed(Box<Failure>),
+    /// Nobody reads stdout any more, so there is nothing left to do. Not a failure.
+    StdoutClosed,
+}
+
+impl<E: Into<Failure>> From<E> for Stop {
+    fn from(error: E) -> Self {
+        Self::Failed(Box::new(error.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn a_failure_says_its_causes_on_one_line_without_control_characters() {
+        let error = ConfigError::Unreadable {
+            path: "a\u{1b}[31m\nb.toml".into(),
+            source: io::ErrorKind::NotFound.into(),
+        };
+        insta::assert_snapshot!(Failure::from(error).lines());
+    }
+
+    #[test]
+    fn a_cause_that_was_said_is_not_said_again() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("open the store: {0}")]
+        struct Outer(#[source] io::Error);
+        let outer = Outer(io::Error::other("Disk full"));
+        assert_eq!(chain(&outer), "open the store: Disk full");
+    }
+}

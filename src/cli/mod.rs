@@ -1,0 +1,113 @@
+//! The command line.
+//!
+//! stdout is data, stderr is for people. A failure is one line `error: failed to …` and at most one
+//! line `hint: …` on stderr; with `--json` also one document `{"v":1,"error":{…}}` on stdout. The
+//! exit status is that of the failure's code. A closed stdout ends a command quietly.
+//!
+//! * [`args`]: the commands and options as types.
+//! * [`failure`], [`output`]: how a command fails and where it writes.
+
+pub mod args;
+mod config;
+pub mod failure;
+pub mod output;
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use outfitter_core::Code;
+
+use crate::config::{ConfigError, FlagValue, Loaded, Request};
+use crate::env::Environment;
+use args::{Cli, Command, Global};
+use failure::{Failure, Stop};
+use output::Output;
+use usage::Said;
+
+/// What every command is given.
+#[derive(Debug)]
+pub(crate) struct Invocation<'a> {
+    pub(crate) env: &'a Environment,
+    pub(crate) global: &'a Global,
+    pub(crate) out: Output,
+}
+
+impl Invocation<'_> {
+    /// The configuration, with what the command's own flags say.
+    pub(crate) fn load(&self, flags: Vec<FlagValue>) -> Result<Loaded, ConfigError> {
+        let request = Request {
+            file: self.global.config.clone(),
+            flags,
+        };
+        crate::config::load(self.env, &request)
+    }
+}
+
+/// Runs the program, from the arguments to the exit status.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    match Environment::capture() {
+        Ok(env) => run(&env, &args),
+        Err(error) => {
+            let failure = Failure::new(
+                Code::Unavailable,
+                format!("find the current directory: {error}"),
+            );
+            let out = Output::of_process(&Environment::default());
+            report(&out, wants_json(&args), failure.into())
+        }
+    }
+}
+
+/// Runs the program with these arguments, the first of which is its name.
+#[must_use]
+pub fn run(env: &Environment, args: &[OsString]) -> ExitCode {
+    let out = Output::of_process(env);
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let stop = match usage::said(&error, args) {
+                Said::Text(text) => match out.data(&text) {
+                    Ok(()) => return ExitCode::SUCCESS,
+                    Err(stop) => stop,
+                },
+                Said::Mistake(failure) => failure.into(),
+            };
+            return report(&out, wants_json(args), stop);
+        }
+    };
+    let at = Invocation {
+        env,
+        global: &cli.global,
+        out,
+    };
+    dispatch(&at, &cli.command).unwrap_or_else(|stop| report(&out, cli.global.json, stop))
+}
+
+fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
+    match command {
+        Command::Config(args) => config::run(at, &args.command),
+    }
+}
+
+/// Whether `--json` was asked for, where the arguments could not be read.
+fn wants_json(args: &[OsString]) -> bool {
+    args.iter()
+        .take_while(|arg| *arg != "--")
+        .any(|arg| arg == "--json")
+}
+
+fn report(out: &Output, json: bool, stop: Stop) -> ExitCode {
+    let Stop::Failed(failure) = stop else {
+        return ExitCode::SUCCESS;
+    };
+    if json {
+        // The lines below say the same to people, whoever reads stdout.
+        let _ = out.json_line(&failure.document());
+    }
+    out.tell(&failure.lines());
+    ExitCode::from(failure.code.exit())
+}

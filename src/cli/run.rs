@@ -1,0 +1,94 @@
+//! `run`.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use outfitter_agent::{Input, RunEnd, RunError, Session};
+use outfitter_core::{Cancel, Code, RunOutcome, SessionId};
+
+use super::Invocation;
+use super::args::{Prompt, RunArgs};
+use super::failure::{Failure, Stop};
+use super::session::{Viewer, hold, runtime, until_stopped, watch};
+
+/// Runs `run`.
+pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
+    let (loaded, whole) = at.outfit(args.options.flags())?;
+    let named = args.options.session.clone().or_else(|| loaded.session.clone());
+    let input = match args.prompt() {
+        Prompt::Text(text) => Input::Prompt(text),
+        Prompt::Stdin => Input::Prompt(from_stdin()?),
+        Prompt::None if named.is_some() => Input::Continue,
+        Prompt::None => {
+            let failure = Failure::new(Code::Usage, "begin a run: there is no prompt");
+            return Err(failure
+                .with_hint("write what the agent shall do, `-` to read it from stdin, or --session ID to continue")
+                .into());
+        }
+    };
+    if input == Input::Prompt(String::new()) {
+        return Err(Failure::new(Code::Usage, "begin a run: the prompt is empty").into());
+    }
+    let agent = whole.agent()?;
+    let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
+    runtime()?.block_on(async {
+        let _held = hold(&whole, &id)?;
+        let session = at.open(&whole, &args.options, id).await?;
+        let cancel = Cancel::new();
+        let made = made(at, &agent, &session, input, &cancel, at.viewer());
+        let (end, _, shown) = until_stopped(&cancel, made).await?;
+        shown?;
+        ended(at, end?)
+    })
+}
+
+/// Makes a run and shows it.
+pub(super) async fn made(
+    _at: &Invocation<'_>,
+    agent: &outfitter_agent::Agent,
+    session: &Session,
+    input: Input,
+    cancel: &Cancel,
+    viewer: Viewer,
+) -> (Result<RunEnd, RunError>, Viewer, Result<(), Stop>) {
+    watch(viewer, cancel, async |events| {
+        agent.run(session, input, cancel.clone(), events).await
+    })
+    .await
+}
+
+/// The exit status of a run. Its events have said why; people are told once more.
+pub(super) fn ended(at: &Invocation<'_>, end: RunEnd) -> Result<ExitCode, Stop> {
+    let failure = match end.outcome {
+        RunOutcome::Success => return Ok(ExitCode::SUCCESS),
+        RunOutcome::Cancelled => Failure::new(Code::Cancelled, "finish the run: it was cancelled")
+            .with_hint("`outfitter run --session ID` without a prompt goes on with it"),
+        RunOutcome::Waiting => {
+            Failure::new(Code::NeedsApproval, "finish the run: it waits for an answer")
+        }
+        RunOutcome::Failed | RunOutcome::Limit => Failure::of_run(&end.output)
+            .unwrap_or_else(|| Failure::new(Code::Failed, "finish the run")),
+    };
+    let exit = match end.outcome {
+        RunOutcome::Waiting => 1,
+        _ => failure.code.exit(),
+    };
+    at.out.tell(&failure.lines());
+    Ok(ExitCode::from(exit))
+}
+
+fn from_stdin() -> Result<String, Stop> {
+    /// A prompt larger than this is a mistake.
+    const MOST: u64 = 16 * 1024 * 1024;
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(MOST + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::new(Code::Usage, format!("read the prompt from stdin: {error}")))?;
+    if text.len() as u64 > MOST {
+        let message = format!("read the prompt from stdin: it is larger than {MOST} bytes");
+        return Err(Failure::new(Code::TooLarge, message).into());
+    }
+    Ok(text.trim_end_matches('\n').to_owned())
+}

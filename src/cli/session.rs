@@ -1,0 +1,218 @@
+//! What the commands around a session share: the whole put together, a session opened and held, a
+//! run shown while it is made.
+
+use std::future::Future;
+use std::io::IsTerminal as _;
+use std::sync::Arc;
+
+use outfitter_agent::{EventQueue, Session};
+use outfitter_core::{Attended, Cancel, Code, Event, SessionId};
+
+use super::Invocation;
+use super::args;
+use super::failure::{Failure, Stop};
+use super::output::Output;
+use crate::config::{FlagValue, Loaded};
+use crate::outfit::{BuildError, Outfitter, SessionLock, SessionOptions};
+use crate::render::{Detail, Renderer, To, View};
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Self {
+        let info = error.to_info();
+        let mut failure = Self::of(info.code, &error);
+        failure.hint = info.hint;
+        failure
+    }
+}
+
+impl From<outfitter_agent::RunError> for Failure {
+    fn from(error: outfitter_agent::RunError) -> Self {
+        let info = error.to_info();
+        let mut failure = Self::of(info.code, &error);
+        failure.hint = info.hint;
+        failure
+    }
+}
+
+impl From<outfitter_core::StoreError> for Failure {
+    fn from(error: outfitter_core::StoreError) -> Self {
+        let code = match error {
+            outfitter_core::StoreError::NotFound(_) => Code::NotFound,
+            _ => Code::Unavailable,
+        };
+        let failure = Self::of(code, &error);
+        match outfitter_store::LogOpenError::of(&error) {
+            Some(open) => failure.with_hint(open.hint()),
+            None if code == Code::NotFound => failure.with_hint("`outfitter sessions list` lists them"),
+            None => failure,
+        }
+    }
+}
+
+impl Invocation<'_> {
+    /// The whole, put together from the configuration and the command's own flags.
+    pub(crate) fn outfit(&self, flags: Vec<FlagValue>) -> Result<(Loaded, Outfitter), Stop> {
+        let loaded = self.load(flags)?;
+        let whole = self.build(loaded.config.clone())?;
+        Ok((loaded, whole))
+    }
+
+    /// The whole, put together from this configuration.
+    pub(crate) fn build(&self, config: crate::config::Config) -> Result<Outfitter, Stop> {
+        let builder = crate::Builder::new(config, self.env.clone())
+            .supervisor(outfitter_process::SupervisorProgram::this_binary());
+        Ok((self.customise)(builder).build()?)
+    }
+
+    /// Opens a session.
+    pub(crate) async fn open(
+        &self,
+        whole: &Outfitter,
+        options: &args::SessionOptions,
+        id: SessionId,
+    ) -> Result<Session, Stop> {
+        let workspace = match &options.workspace {
+            Some(dir) => self.env.current_dir().join(dir),
+            None => self.env.current_dir().to_owned(),
+        };
+        let options = SessionOptions {
+            id,
+            role: whole.config().permissions.local_role,
+            workspace,
+            attended: self.attended(),
+        };
+        Ok(whole.open(options).await?)
+    }
+
+    /// Whether somebody can answer: a person sees stderr and types on stdin.
+    pub(crate) fn attended(&self) -> Attended {
+        let person = std::io::stdin().is_terminal() && self.out.stderr.terminal;
+        if person && !self.global.json { Attended::Yes } else { Attended::No }
+    }
+
+    /// How much is shown.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.global.verbose { Detail::Full } else { Detail::Calm }
+    }
+
+    /// A viewer of a run that happens now: lines for programs, or text for people.
+    pub(crate) fn viewer(&self) -> Viewer {
+        let view = View::live(self.out.stdout, self.out.stderr, self.detail());
+        Viewer {
+            out: self.out,
+            shape: if self.global.json {
+                Shape::Lines(Vec::new())
+            } else {
+                Shape::People(Box::new(Renderer::new(view)))
+            },
+        }
+    }
+}
+
+/// Holds a session for this process.
+pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock, Stop> {
+    whole.hold(session)?.map_err(|in_use| {
+        Failure::of(Code::Busy, &in_use).with_hint("wait for it, or use another --session").into()
+    })
+}
+
+/// A runtime for one command.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Stop> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::of(Code::Unavailable, &error).into())
+}
+
+/// Shows events as they come.
+pub(crate) struct Viewer {
+    out: Output,
+    shape: Shape,
+}
+
+enum Shape {
+    Lines(Vec<u8>),
+    People(Box<Renderer>),
+}
+
+impl Viewer {
+    /// Shows one event.
+    pub(crate) fn show(&mut self, event: &Event) -> Result<(), Stop> {
+        match &mut self.shape {
+            Shape::Lines(line) => {
+                line.clear();
+                outfitter_codec::encode_event(event, line)
+                    .map_err(|error| Failure::of(Code::Internal, &error))?;
+                self.out.bytes(line)
+            }
+            Shape::People(renderer) => {
+                for piece in renderer.event(event) {
+                    match piece.to {
+                        To::Data => self.out.data(&piece.text)?,
+                        To::People => self.out.tell(&piece.text),
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Makes a run and shows its events from a thread of its own, so that a reader who does not read
+/// stops only what is shown. When nobody reads any more the run is cancelled.
+pub(crate) async fn watch<T>(
+    viewer: Viewer,
+    cancel: &Cancel,
+    run: impl AsyncFnOnce(Arc<EventQueue>) -> T,
+) -> (T, Viewer, Result<(), Stop>) {
+    let queue = EventQueue::new();
+    let (events, stop) = (queue.clone(), cancel.clone());
+    let runtime = tokio::runtime::Handle::current();
+    let shown = tokio::task::spawn_blocking(move || {
+        let mut viewer = viewer;
+        let mut result = Ok(());
+        while let Some(event) = runtime.block_on(events.next()) {
+            if result.is_ok() {
+                result = viewer.show(&event);
+                if result.is_err() {
+                    stop.cancel();
+                }
+            }
+        }
+        (viewer, result)
+    });
+    let end = run(queue.clone()).await;
+    queue.close();
+    match shown.await {
+        Ok((viewer, result)) => (end, viewer, result),
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// Runs `work`, and stops it when a person or the system asks. The second time it is left where it
+/// is: its processes end with ours.
+pub(crate) async fn until_stopped<T>(
+    cancel: &Cancel,
+    work: impl Future<Output = T>,
+) -> Result<T, Stop> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let listen = |kind| signal(kind).map_err(|error| Failure::of(Code::Unavailable, &error));
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut hangup = listen(SignalKind::hangup())?;
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            end = &mut work => return Ok(end),
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+        if cancel.is_cancelled() {
+            return Err(Failure::new(Code::Cancelled, "stop in good order: it was told to twice").into());
+        }
+        cancel.cancel();
+    }
+}

@@ -1,0 +1,131 @@
+//! `sessions list`, `show`, `replay`, `delete`.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use outfitter_core::{
+    Code, Entry, EntryBody, Event, EventBody, Message, PageRequest, Seq, SessionId, StoreError,
+};
+use serde_json::{Value, json};
+
+use super::Invocation;
+use super::args::SessionsCommand;
+use super::failure::{Failure, Stop};
+use super::session::{hold, runtime};
+use crate::outfit::Outfitter;
+use crate::render::{Renderer, View, tables, transcript};
+
+/// Entries or sessions read at a time.
+const PAGE: u32 = 1_000;
+
+/// Runs `sessions`.
+pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<ExitCode, Stop> {
+    let (_, whole) = at.outfit(Vec::new())?;
+    runtime()?.block_on(async {
+        match command {
+            SessionsCommand::List => list(at, &whole).await,
+            SessionsCommand::Show { id } => show(at, &whole, id).await,
+            SessionsCommand::Replay { id } => replay(at, &whole, id).await,
+            SessionsCommand::Delete { id } => delete(at, &whole, id).await,
+        }
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
+    let mut sessions = Vec::new();
+    let mut after = None;
+    loop {
+        let request = PageRequest { after, limit: PAGE };
+        let page = whole.log().list(&whole.local_scope(), request).await?;
+        sessions.extend(page.sessions);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    if at.global.json {
+        return at.out.document(&json!({ "v": 1, "sessions": sessions }));
+    }
+    at.out.data(&tables::sessions(&sessions, at.out.stdout))
+}
+
+async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
+    let mut messages: Vec<Arc<Message>> = Vec::new();
+    let mut documents: Vec<Value> = Vec::new();
+    for entry in entries(whole, id).await? {
+        let Some(event) = told(id, &entry) else { continue };
+        if let EventBody::Message(message) = &event.body {
+            if at.global.json {
+                let line = line(&event)?;
+                let mut line: Value = serde_json::from_slice(&line)
+                    .map_err(|error| Failure::of(Code::Internal, &error))?;
+                documents.push(line["message"].take());
+            }
+            messages.push(message.clone());
+        }
+    }
+    if at.global.json {
+        return at.out.document(&json!({ "v": 1, "session_id": id, "messages": documents }));
+    }
+    at.out.data(&transcript(&messages, at.out.stdout, at.detail()))
+}
+
+async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
+    let mut renderer = Renderer::new(View::replay(at.out.stdout, at.detail()));
+    for entry in entries(whole, id).await? {
+        let Some(event) = told(id, &entry) else { continue };
+        if at.global.json {
+            at.out.bytes(&line(&event)?)?;
+        } else {
+            for piece in renderer.event(&event) {
+                at.out.data(&piece.text)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
+    let _held = hold(whole, id)?;
+    whole.delete(id).await?;
+    if at.global.json {
+        return at.out.document(&json!({ "v": 1, "deleted": id }));
+    }
+    at.out.tell(&format!("deleted the session {id}\n"));
+    Ok(())
+}
+
+async fn entries(whole: &Outfitter, id: &SessionId) -> Result<Vec<Arc<Entry>>, StoreError> {
+    let scope = whole.local_scope();
+    let mut all = Vec::new();
+    let mut from = Seq(1);
+    loop {
+        let page = whole.log().read(&scope, id, from, PAGE).await?;
+        all.extend(page.entries);
+        match page.next {
+            Some(next) => from = next,
+            None => return Ok(all),
+        }
+    }
+}
+
+/// The event that an entry is, where it is one.
+fn told(session: &SessionId, entry: &Entry) -> Option<Event> {
+    let (Some(seq), EntryBody::Event(body)) = (entry.event, &entry.body) else { return None };
+    Some(Event {
+        seq,
+        at: entry.at,
+        session: session.clone(),
+        run: entry.run.clone(),
+        via: None,
+        body: body.clone(),
+    })
+}
+
+fn line(event: &Event) -> Result<Vec<u8>, Stop> {
+    let mut line = Vec::new();
+    outfitter_codec::encode_event(event, &mut line)
+        .map_err(|error| Failure::of(Code::Internal, &error))?;
+    Ok(line)
+}

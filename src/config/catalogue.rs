@@ -1,0 +1,193 @@
+//! The keys as a list, taken from the schema.
+
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value};
+
+use super::kind::Kind;
+use super::sections::Config;
+
+/// One key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Its table.
+    pub section: String,
+    /// Its name in the table.
+    pub name: String,
+    /// `section.name`.
+    pub path: String,
+    /// What it means, in Markdown.
+    pub doc: String,
+    /// Its default; `null` where there is none.
+    pub default: Value,
+    /// What a value must be.
+    pub(super) kind: Kind,
+}
+
+impl Key {
+    /// The name of the environment variable that sets it.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!(
+            "{}{}__{}",
+            crate::env::PREFIX,
+            self.section.to_uppercase(),
+            self.name.to_uppercase()
+        )
+    }
+
+    /// What a value must be, for people.
+    #[must_use]
+    pub fn expects(&self) -> String {
+        self.kind.expects()
+    }
+}
+
+/// Every key, in the order of its declaration.
+#[derive(Debug)]
+pub struct Catalogue {
+    keys: Vec<Key>,
+    sections: Vec<(String, String)>,
+}
+
+impl Catalogue {
+    /// The one catalogue.
+    #[must_use]
+    pub fn get() -> &'static Self {
+        static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| Catalogue::of(&schema()));
+        &CATALOGUE
+    }
+
+    fn of(schema: &Value) -> Self {
+        let mut catalogue = Self {
+            keys: Vec::new(),
+            sections: Vec::new(),
+        };
+        for (section, table) in properties(schema) {
+            catalogue.sections.push((section.clone(), doc(table)));
+            for (name, key) in properties(table) {
+                catalogue.keys.push(Key {
+                    section: section.clone(),
+                    name: name.clone(),
+                    path: format!("{section}.{name}"),
+                    doc: doc(key),
+                    default: key.get("default").cloned().unwrap_or(Value::Null),
+                    kind: Kind::of(key),
+                });
+            }
+        }
+        catalogue
+    }
+
+    /// Every key.
+    #[must_use]
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The tables, each with what it is about.
+    pub fn sections(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sections
+            .iter()
+            .map(|(name, doc)| (name.as_str(), doc.as_str()))
+    }
+
+    /// The key `section.name`.
+    #[must_use]
+    pub fn find(&self, path: &str) -> Option<&Key> {
+        self.keys.iter().find(|key| key.path == path)
+    }
+
+    /// Whether there is such a table.
+    #[must_use]
+    pub fn has_section(&self, name: &str) -> bool {
+        self.sections.iter().any(|(section, _)| section == name)
+    }
+
+    /// The key whose path is nearest to `path`. The same name in another table is nearer than a
+    /// similar one.
+    #[must_use]
+    pub fn nearest(&self, path: &str) -> &str {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let score = |key: &&Key| {
+            let same_name = if key.name == last { 0.5 } else { 0.0 };
+            strsim::normalized_damerau_levenshtein(&key.path, path)
+                .max(strsim::jaro_winkler(&key.path, path) - 0.1)
+                + same_name
+        };
+        self.keys
+            .iter()
+            .max_by(|a, b| score(a).total_cmp(&score(b)))
+            .map_or("", |key| &key.path)
+    }
+}
+
+/// The JSON Schema (2020-12) of the file. No references, so that every editor can follow it.
+#[must_use]
+pub fn schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+    });
+    let schema = settings
+        .into_generator()
+        .into_root_schema_for::<Config>()
+        .to_value();
+    let mut schema = as_a_file_has_it(schema);
+    // What a reader wants to see first.
+    if let Some(map) = schema.as_object_mut() {
+        let first = ["$schema", "title", "description"];
+        let first: Vec<_> = first
+            .into_iter()
+            .filter_map(|name| map.shift_remove_entry(name))
+            .collect();
+        let rest = std::mem::take(map);
+        *map = first.into_iter().chain(rest).collect();
+    }
+    schema
+}
+
+/// A key that may be left out cannot be `null` in a file; and descriptions are one paragraph.
+fn as_a_file_has_it(schema: Value) -> Value {
+    match schema {
+        Value::Object(map) => map
+            .into_iter()
+            .filter(|(name, value)| !(name == "default" && value.is_null()))
+            .map(|(name, value)| {
+                let value = match (name.as_str(), value) {
+                    ("type", Value::Array(types)) => not_null(types),
+                    ("description", Value::String(text)) => one_paragraph(&text).into(),
+                    (_, value) => as_a_file_has_it(value),
+                };
+                (name, value)
+            })
+            .collect::<Map<_, _>>()
+            .into(),
+        other => other,
+    }
+}
+
+fn not_null(mut types: Vec<Value>) -> Value {
+    types.retain(|one| one != "null");
+    match types.len() {
+        1 => types.swap_remove(0),
+        _ => types.into(),
+    }
+}
+
+fn one_paragraph(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Map::iter)
+}
+
+fn doc(schema: &Value) -> String {
+    let text = schema.get("description").and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}

@@ -1,0 +1,141 @@
+//! Values that follow from others, and values that must fit each other.
+
+use serde_json::Value;
+
+use super::catalogue::Catalogue;
+use super::load::Layers;
+use super::problem::Problem;
+use super::source::Source;
+use crate::env::{self, Environment, Name};
+
+/// Which variable chooses which provider when nothing else does. The first that is set wins.
+const CHOOSERS: [(Name, &str); 4] = [
+    (env::ANTHROPIC_API_KEY, "anthropic"),
+    (env::OPENAI_API_KEY, "openai"),
+    (env::GEMINI_API_KEY, "gemini"),
+    (env::OLLAMA_HOST, "ollama"),
+];
+
+/// Keys that say something of one provider only.
+const OF_THE_PROVIDER: [&str; 7] = [
+    "model.name",
+    "model.base_url",
+    "model.api_key_env",
+    "model.script",
+    "model.context_tokens",
+    "model.tokenizer",
+    "model.vision",
+];
+
+/// Those of them that mean nothing while the provider is open.
+const NEED_A_PROVIDER: [&str; 4] = [
+    "model.name",
+    "model.base_url",
+    "model.api_key_env",
+    "model.script",
+];
+
+/// Pairs of keys of which the first can be at most the second.
+const ORDERED: [(&str, &str); 2] = [
+    ("model.retry_delay_ms", "model.max_retry_delay_ms"),
+    ("shell.timeout_seconds", "shell.max_timeout_seconds"),
+];
+
+/// When a stronger layer chooses another provider than a weaker one, what the weaker one says of
+/// its provider does not go to the other.
+pub(super) fn follow_provider(layers: &mut Layers) {
+    let [.., weaker, chosen] = layers.all("model.provider") else {
+        return;
+    };
+    if weaker.value == chosen.value {
+        return;
+    }
+    let rank = chosen.source.rank();
+    for path in OF_THE_PROVIDER {
+        layers.retain(path, |setting| setting.source.rank() >= rank);
+    }
+}
+
+/// Fills in what the environment decides.
+pub(super) fn fill_in(layers: &mut Layers, env: &Environment) {
+    let silent = layers.winner("model.provider").is_none()
+        && NEED_A_PROVIDER
+            .iter()
+            .all(|path| layers.winner(path).is_none());
+    if silent && let Some((name, provider)) = CHOOSERS.iter().find(|(name, _)| env.has(*name)) {
+        layers.fill(
+            "model.provider",
+            Value::from(*provider),
+            Source::Found(format!("{name} is set")),
+        );
+    }
+
+    if let Some(home) = env.data_home() {
+        let dir = home.join("outfitter");
+        layers.fill("store.data_dir", path_value(&dir), Source::Default);
+    }
+    for (small, large) in ORDERED {
+        let (Some(default), Some(most)) = (default_of(small), layers.winner(large)) else {
+            continue;
+        };
+        let most = most.value.clone();
+        if most.as_u64() < default.as_u64() {
+            layers.fill(small, most, Source::Found(format!("{large} is less")));
+        }
+    }
+}
+
+/// Checks what must fit each other, after paths are resolved.
+pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
+    if let Some(dir) = layers.winner("store.data_dir")
+        && let Some(dir) = dir.value.as_str()
+    {
+        let url = Value::from(format!("sqlite:{}", dir.trim_end_matches('/')) + "/outfitter.db");
+        layers.fill("store.url", url, Source::Default);
+    }
+
+    for (small, large) in ORDERED {
+        let Some(set) = layers.winner(small) else {
+            continue;
+        };
+        let most = layers
+            .winner(large)
+            .map_or_else(|| default_of(large), |most| Some(&most.value));
+        if set.value.as_u64() > most.and_then(Value::as_u64) {
+            problems.push(Problem {
+                at: set.source.clone(),
+                message: format!("`{small}` must not be more than `{large}`"),
+            });
+        }
+    }
+
+    let provider = layers.winner("model.provider");
+    let scripted = provider.is_some_and(|setting| setting.value == "scripted");
+    match (layers.winner("model.script"), provider) {
+        (Some(script), Some(_)) if !scripted => problems.push(Problem {
+            at: script.source.clone(),
+            message: "`model.script` is for the provider `scripted` only".to_owned(),
+        }),
+        (None, Some(provider)) if scripted => problems.push(Problem {
+            at: provider.source.clone(),
+            message: "the provider `scripted` needs `model.script`".to_owned(),
+        }),
+        _ => {}
+    }
+    if provider.is_none()
+        && let Some(orphan) = NEED_A_PROVIDER.iter().find_map(|path| layers.winner(path))
+    {
+        problems.push(Problem {
+            at: orphan.source.clone(),
+            message: format!("`{}` is set, but `model.provider` is not", orphan.path),
+        });
+    }
+}
+
+fn default_of(path: &str) -> Option<&'static Value> {
+    Catalogue::get().find(path).map(|key| &key.default)
+}
+
+fn path_value(path: &std::path::Path) -> Value {
+    Value::from(path.to_string_lossy())
+}

@@ -1,0 +1,177 @@
+//! The configuration file: which one, and what it says.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use toml::de::{DeTable, DeValue};
+
+use super::catalogue::Catalogue;
+use super::problem::{ConfigError, Problem};
+use super::source::{Position, Source};
+use super::toml_value;
+use crate::env::Environment;
+
+/// The name of the file.
+pub const FILE_NAME: &str = "outfitter.toml";
+
+/// A file that is larger is not a configuration.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+/// A value that somebody set, before it is checked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Setting {
+    pub(super) path: String,
+    pub(super) value: Value,
+    pub(super) source: Source,
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+/// Finds and reads the file: the named one, else the one in the current directory, else the
+/// person's. There need be none.
+///
+/// # Errors
+/// [`ConfigError::Unreadable`] for one that is there, or was named, and cannot be read.
+pub(super) fn find(env: &Environment, named: Option<&Path>) -> Result<Option<File>, ConfigError> {
+    if let Some(path) = named {
+        return read(env, path)
+            .map(Some)
+            .map_err(|source| unreadable(path, source));
+    }
+    let personal = env
+        .config_home()
+        .map(|home| home.join("outfitter").join(FILE_NAME));
+    for path in [Some(PathBuf::from(FILE_NAME)), personal]
+        .into_iter()
+        .flatten()
+    {
+        match read(env, &path) {
+            Ok(file) => return Ok(Some(file)),
+            Err(error) if is_absent(&error) => {}
+            Err(source) => return Err(unreadable(&path, source)),
+        }
+    }
+    Ok(None)
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+fn unreadable(path: &Path, source: std::io::Error) -> ConfigError {
+    ConfigError::Unreadable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn read(env: &Environment, path: &Path) -> std::io::Result<File> {
+    use std::io::{Error, ErrorKind, Read as _};
+    let file = std::fs::File::open(env.current_dir().join(path))?;
+    if file.metadata()?.is_dir() {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Error::new(
+            ErrorKind::FileTooLarge,
+            "it is larger than 1 MiB",
+        ));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))?;
+    Ok(File {
+        path: path.to_owned(),
+        text,
+    })
+}
+
+impl File {
+    /// Every known key that the file sets, and what is wrong with the rest.
+    pub(super) fn settings(&self, problems: &mut Vec<Problem>) -> Vec<Setting> {
+        let (table, errors) = DeTable::parse_recoverable(&self.text);
+        if !errors.is_empty() {
+            problems.extend(errors.iter().map(|error| self.syntax(error)));
+            return Vec::new();
+        }
+        let mut found = Found {
+            file: self,
+            settings: Vec::new(),
+            problems: Vec::new(),
+        };
+        for (name, value) in table.get_ref() {
+            found.section(name.get_ref(), &name.span(), value.get_ref());
+        }
+        problems.append(&mut found.problems);
+        found.settings
+    }
+
+    fn syntax(&self, error: &toml::de::Error) -> Problem {
+        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        Problem {
+            at: self.at(error.span().map_or(0, |span| span.start)),
+            message: format!("this is not TOML: {message}"),
+        }
+    }
+
+    fn at(&self, offset: usize) -> Source {
+        let before = &self.text[..self.text.floor_char_boundary(offset)];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Source::File(Position {
+            file: self.path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..]
+                .trim_start_matches('\u{feff}')
+                .chars()
+                .count()
+                + 1,
+        })
+    }
+}
+
+struct Found<'a> {
+    file: &'a File,
+    settings: Vec<Setting>,
+    problems: Vec<Problem>,
+}
+
+impl Found<'_> {
+    fn section(&mut self, name: &str, span: &Range<usize>, value: &DeValue<'_>) {
+        let catalogue = Catalogue::get();
+        let DeValue::Table(keys) = value else {
+            self.unknown(name, span);
+            return;
+        };
+        if !catalogue.has_section(name) && keys.iter().next().is_none() {
+            self.unknown(name, span);
+        }
+        for (key, value) in keys {
+            let path = format!("{name}.{}", key.get_ref());
+            if catalogue.find(&path).is_some() {
+                self.settings.push(Setting {
+                    path,
+                    value: toml_value::to_json(value.get_ref()),
+                    source: self.file.at(key.span().start),
+                });
+            } else {
+                self.unknown(&path, &key.span());
+            }
+        }
+    }
+
+    fn unknown(&mut self, path: &str, span: &Range<usize>) {
+        let nearest = Catalogue::get().nearest(path);
+        self.problems.push(Problem {
+            at: self.file.at(span.start),
+            message: format!("unknown key `{path}`, the nearest is `{nearest}`"),
+        });
+    }
+}

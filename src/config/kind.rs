@@ -1,0 +1,241 @@
+//! What the value of a key must be, and whether one is.
+
+use serde_json::Value;
+
+/// What a value must be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Boolean,
+    Integer { least: u64, most: Option<u64> },
+    Text(Format),
+    OneOf(Vec<String>),
+    List(Format),
+    Map,
+}
+
+/// What a text must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Any,
+    Path,
+    Variable,
+    HttpUrl,
+    StoreUrl,
+}
+
+impl Format {
+    fn of(schema: &Value) -> Self {
+        match schema.get("format").and_then(Value::as_str) {
+            Some("path") => Self::Path,
+            Some("variable") => Self::Variable,
+            Some("http-url") => Self::HttpUrl,
+            Some("store-url") => Self::StoreUrl,
+            _ => Self::Any,
+        }
+    }
+
+    fn expects(self) -> &'static str {
+        match self {
+            Self::Any => "text",
+            Self::Path => "a path",
+            Self::Variable => "the name of an environment variable",
+            Self::HttpUrl => "a URL of http or https",
+            Self::StoreUrl => "sqlite:PATH or memory:",
+        }
+    }
+
+    fn accepts(self, text: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Path => !text.is_empty() && !text.contains('\0'),
+            Self::Variable => {
+                !text.is_empty()
+                    && !text.starts_with(|c: char| c.is_ascii_digit())
+                    && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            }
+            Self::HttpUrl => url::Url::parse(text)
+                .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
+            Self::StoreUrl => {
+                text == "memory:"
+                    || text
+                        .strip_prefix("sqlite:")
+                        .is_some_and(|path| Self::Path.accepts(path))
+            }
+        }
+    }
+}
+
+impl Kind {
+    /// Reads the few forms of schema that the declaration of the keys makes.
+    pub(super) fn of(schema: &Value) -> Self {
+        let types = schema.get("type");
+        let is = |word: &str| match types {
+            Some(Value::String(one)) => one == word,
+            Some(Value::Array(many)) => many.iter().any(|one| one == word),
+            _ => false,
+        };
+        if let Some(words) = enumerated(schema) {
+            return Self::OneOf(words);
+        }
+        if is("boolean") {
+            Self::Boolean
+        } else if is("integer") {
+            Self::Integer {
+                least: schema.get("minimum").and_then(Value::as_u64).unwrap_or(0),
+                most: schema.get("maximum").and_then(Value::as_u64),
+            }
+        } else if is("array") {
+            Self::List(schema.get("items").map_or(Format::Any, Format::of))
+        } else if is("object") {
+            Self::Map
+        } else {
+            Self::Text(Format::of(schema))
+        }
+    }
+
+    /// What a value must be, for people.
+    pub(super) fn expects(&self) -> String {
+        match self {
+            Self::Boolean => "true or false".to_owned(),
+            Self::Integer {
+                least,
+                most: Some(most),
+            } => format!("a whole number from {least} to {most}"),
+            Self::Integer { least, most: None } => format!("a whole number, at least {least}"),
+            Self::Text(format) => format.expects().to_owned(),
+            Self::OneOf(words) => match words.as_slice() {
+                [one] => one.clone(),
+                words => format!("one of {}", words.join(", ")),
+            },
+            Self::List(Format::Any) => "a list of texts".to_owned(),
+            Self::List(Format::Path) => "a list of paths".to_owned(),
+            Self::List(Format::Variable) => "a list of names of environment variables".to_owned(),
+            Self::List(Format::HttpUrl | Format::StoreUrl) => "a list of URLs".to_owned(),
+            Self::Map => "a table of texts".to_owned(),
+        }
+    }
+
+    /// Says what is wrong with a value.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        let fits = match (self, value) {
+            (Self::Boolean, Value::Bool(_)) => true,
+            (Self::Integer { least, most }, Value::Number(number)) => number
+                .as_u64()
+                .is_some_and(|n| n >= *least && most.is_none_or(|most| n <= most)),
+            (Self::Text(format), Value::String(text)) => format.accepts(text),
+            (Self::OneOf(words), Value::String(text)) => words.contains(text),
+            (Self::List(format), Value::Array(items)) => items
+                .iter()
+                .all(|item| item.as_str().is_some_and(|text| format.accepts(text))),
+            (Self::Map, Value::Object(map)) => map.values().all(Value::is_string),
+            _ => false,
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(format!("must be {}, not {}", self.expects(), shown(value)))
+    }
+
+    /// Reads the text of an environment variable: as the key's own type demands, written as in the
+    /// file or plainly. What cannot be read stays text, for [`Kind::check`] to refuse.
+    pub(super) fn read(&self, text: &str) -> Value {
+        let plain = || Value::String(text.to_owned());
+        let trimmed = text.trim();
+        match self {
+            Self::Boolean => match trimmed.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Value::Bool(true),
+                "false" | "0" | "no" | "off" => Value::Bool(false),
+                _ => plain(),
+            },
+            Self::Integer { .. } | Self::Map => super::toml_value::parse(trimmed)
+                .filter(|value| value.is_number() || value.is_object())
+                .unwrap_or_else(plain),
+            Self::Text(_) | Self::OneOf(_) => {
+                let quoted = trimmed.len() > 1 && trimmed.starts_with(['"', '\'']);
+                quoted
+                    .then(|| super::toml_value::parse(trimmed))
+                    .flatten()
+                    .filter(Value::is_string)
+                    .unwrap_or_else(plain)
+            }
+            Self::List(_) if trimmed.starts_with('[') => {
+                super::toml_value::parse(trimmed).unwrap_or_else(plain)
+            }
+            Self::List(_) => text
+                .split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| Value::String(item.to_owned()))
+                .collect(),
+        }
+    }
+}
+
+/// The words of an enumeration: `enum`, or one `const` for each variant.
+fn enumerated(schema: &Value) -> Option<Vec<String>> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        return words.iter().map(text).collect();
+    }
+    if let Some(word) = schema.get("const") {
+        return Some(vec![text(word)?]);
+    }
+    schema
+        .get("oneOf")
+        .and_then(Value::as_array)?
+        .iter()
+        .map(|variant| variant.get("const").and_then(text))
+        .collect()
+}
+
+/// A value as people wrote it, cut short where it is long.
+fn shown(value: &Value) -> String {
+    const MOST_CHARS: usize = 60;
+    let text = super::toml_value::write(value);
+    if text.chars().count() <= MOST_CHARS {
+        return text;
+    }
+    let mut cut: String = text.chars().take(MOST_CHARS).collect();
+    cut.push('…');
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    #[rstest]
+    #[case(Kind::Boolean, "off", json!(false))]
+    #[case(Kind::Boolean, "maybe", json!("maybe"))]
+    #[case(Kind::Integer { least: 0, most: None }, " 1_000 ", json!(1000))]
+    #[case(Kind::Integer { least: 0, most: None }, "ten", json!("ten"))]
+    #[case(Kind::Text(Format::Any), "4", json!("4"))]
+    #[case(Kind::Text(Format::Any), "\"a\\tb\"", json!("a\tb"))]
+    #[case(Kind::Text(Format::Any), "\"a\" and \"b\"", json!("\"a\" and \"b\""))]
+    #[case(Kind::List(Format::Any), "", json!([]))]
+    #[case(Kind::List(Format::Any), "a, b,,c", json!(["a", "b", "c"]))]
+    #[case(Kind::List(Format::Any), "[\"a,b\"]", json!(["a,b"]))]
+    #[case(Kind::Map, "{ read = \"file_read\" }", json!({"read": "file_read"}))]
+    fn a_variable_reads_as_its_key_demands(
+        #[case] kind: Kind,
+        #[case] text: &str,
+        #[case] value: Value,
+    ) {
+        assert_eq!(kind.read(text), value);
+    }
+
+    #[rstest]
+    #[case("memory:", true)]
+    #[case("sqlite:a.db", true)]
+    #[case("sqlite:", false)]
+    #[case("json:a.json", false)]
+    #[case("postgres://h/d", false)]
+    fn a_store_is_one_that_exists(#[case] text: &str, #[case] fits: bool) {
+        assert_eq!(
+            Kind::Text(Format::StoreUrl).check(&json!(text)).is_ok(),
+            fits
+        );
+    }
+}

@@ -1,0 +1,30 @@
+//! The configuration: `outfitter.toml`, environment variables and flags, as one typed value that
+//! knows where each part of it comes from.
+//!
+//! * [`sections`]: the keys, declared once.
+//! * [`load()`]: flag over `OUTFITTER_SECTION__KEY` over alias over file over default, all problems
+//!   at once.
+//! * [`explain`], [`schema`], [`markdown()`]: the same keys for people, editors and the
+//!   documentation.
+
+mod catalogue;
+mod derived;
+pub mod explain;
+mod file;
+mod kind;
+mod load;
+mod markdown;
+mod paths;
+mod problem;
+pub mod sections;
+mod source;
+mod toml_value;
+mod variables;
+
+pub use catalogue::{Catalogue, Key, schema};
+pub use file::FILE_NAME;
+pub use load::{FlagValue, Loaded, Request, StoreUrl, load};
+pub use markdown::markdown;
+pub use problem::{ConfigError, Problem};
+pub use sections::Config;
+pub use source::{Position, Source};

@@ -1,0 +1,138 @@
+//! The environment variables that set keys.
+
+use outfitter_core::SessionId;
+
+use super::catalogue::{Catalogue, Key};
+use super::file::Setting;
+use super::problem::Problem;
+use super::source::Source;
+use crate::env::{self, Environment, Name};
+
+/// The names from other systems whose values are simply those of a key.
+const ALIASES: [(Name, &str); 5] = [
+    (env::AGENT_TOOLS, "tools.available"),
+    (env::SAGE_TOOL_PROGRESS_ENABLED, "progress.enabled"),
+    (
+        env::SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS,
+        "progress.flush_interval_ms",
+    ),
+    (env::SAGE_TOOL_PROGRESS_FLUSH_BYTES, "progress.flush_bytes"),
+    (env::SAGE_MAX_TOOL_RESULT_TOKENS, "tools.max_result_tokens"),
+];
+
+/// What the names from other systems set.
+pub(super) fn aliases(env: &Environment, problems: &mut Vec<Problem>) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    for (name, path) in ALIASES {
+        let source = Source::Alias(name.to_string());
+        let Some(text) = text_of(env, name, &source, problems) else {
+            continue;
+        };
+        if let Some(key) = Catalogue::get().find(path) {
+            settings.push(setting(key, text, source));
+        }
+    }
+    settings.extend(memory(env, problems));
+    settings
+}
+
+/// The two names of where conversations are kept, of which only one may be set.
+fn memory(env: &Environment, problems: &mut Vec<Problem>) -> Option<Setting> {
+    let (file, database) = (env::AGENT_MEMORY_FILE, env::AGENT_MEMORY_DATABASE);
+    if env.os(file).is_some() {
+        let message = if env.os(database).is_some() {
+            format!("only one of {file} and {database} may be set")
+        } else {
+            format!("conversations in a JSON file are not supported, use {database}")
+        };
+        problems.push(Problem {
+            at: Source::Alias(file.to_string()),
+            message,
+        });
+        return None;
+    }
+    let source = Source::Alias(database.to_string());
+    let path = text_of(env, database, &source, problems)?;
+    let key = Catalogue::get().find("store.url")?;
+    Some(setting(key, &format!("sqlite:{path}"), source))
+}
+
+/// The session that `AGENT_SESSION_ID` names.
+pub(super) fn session(env: &Environment, problems: &mut Vec<Problem>) -> Option<SessionId> {
+    let source = Source::Alias(env::AGENT_SESSION_ID.to_string());
+    let text = text_of(env, env::AGENT_SESSION_ID, &source, problems)?;
+    match SessionId::new(text) {
+        Ok(id) => Some(id),
+        Err(error) => {
+            problems.push(Problem {
+                at: source,
+                message: error.to_string(),
+            });
+            None
+        }
+    }
+}
+
+/// What `OUTFITTER_SECTION__KEY` sets.
+pub(super) fn variables(env: &Environment, problems: &mut Vec<Problem>) -> Vec<Setting> {
+    let catalogue = Catalogue::get();
+    let mut settings = Vec::new();
+    for (name, value) in env.keys() {
+        let rest = &name[env::PREFIX.len()..];
+        let source = Source::Variable(name.to_owned());
+        if let Some(key) = catalogue.keys().iter().find(|key| key.variable() == name) {
+            match value.to_str() {
+                Some(text) => settings.push(setting(key, text, source)),
+                None => problems.push(not_text(source)),
+            }
+        } else if let Some(nearest) = meant(catalogue, rest) {
+            problems.push(Problem {
+                at: source,
+                message: format!("unknown variable, the nearest is {}", nearest.variable()),
+            });
+        }
+    }
+    settings
+}
+
+/// The key that a name with our prefix was meant for. A name without the double underscore is
+/// somebody else's business, unless it is a key's name but for that.
+fn meant<'a>(catalogue: &'a Catalogue, rest: &str) -> Option<&'a Key> {
+    if rest.contains("__") {
+        let path = rest.to_lowercase().replacen("__", ".", 1);
+        return catalogue.find(catalogue.nearest(&path));
+    }
+    catalogue
+        .keys()
+        .iter()
+        .find(|key| rest.eq_ignore_ascii_case(&format!("{}_{}", key.section, key.name)))
+}
+
+fn setting(key: &Key, text: &str, source: Source) -> Setting {
+    Setting {
+        path: key.path.clone(),
+        value: key.kind.read(text),
+        source,
+    }
+}
+
+fn text_of<'a>(
+    env: &'a Environment,
+    name: Name,
+    source: &Source,
+    problems: &mut Vec<Problem>,
+) -> Option<&'a str> {
+    let value = env.os(name)?;
+    let text = value.to_str();
+    if text.is_none() {
+        problems.push(not_text(source.clone()));
+    }
+    text
+}
+
+fn not_text(at: Source) -> Problem {
+    Problem {
+        at,
+        message: "must be UTF-8 text".to_owned(),
+    }
+}

@@ -1,0 +1,197 @@
+//! Lists of tools and sessions.
+
+use outfitter_core::{Effect, Effects, Listing, SessionSummary, UnixMs};
+use serde_json::Value;
+
+use super::text::{clip, columns, one_line};
+use super::{Face, Ink};
+
+/// The tools, one a line: name, role, effects, what it does.
+#[must_use]
+pub fn tools(listings: &[Listing], face: Face) -> String {
+    if listings.is_empty() {
+        return "there are no tools you may use\n".to_owned();
+    }
+    let rows = listings.iter().map(|tool| {
+        [
+            tool.name.to_string(),
+            tool.min_role.to_string(),
+            effects(tool.effects),
+            one_line(first_sentence(&tool.description)),
+        ]
+    });
+    table(["tool", "role", "effects", "what it does"], rows, face)
+}
+
+/// One tool: what it does, takes and gives.
+#[must_use]
+pub fn tool(tool: &Listing, face: Face) -> String {
+    let heading = |text: &str| face.colour.paint(Ink::Quiet, text);
+    let mut out = face.colour.paint(Ink::Name, tool.name.as_str());
+    out.push_str(&format!(
+        "\n{}\n\n{}  {}\n{}  {}\n{}  {}\n",
+        super::text::visible(&tool.description),
+        heading("source "),
+        one_line(tool.source.as_str()),
+        heading("role   "),
+        tool.min_role,
+        heading("effects"),
+        effects(tool.effects),
+    ));
+    out.push_str(&format!("\n{}\n", heading("takes")));
+    out.push_str(&parameters(&tool.input_schema));
+    if let Some(schema) = &tool.output_schema {
+        out.push_str(&format!("\n{}\n", heading("gives")));
+        out.push_str(&parameters(schema));
+    }
+    out
+}
+
+/// The sessions, one a line.
+#[must_use]
+pub fn sessions(sessions: &[SessionSummary], face: Face) -> String {
+    if sessions.is_empty() {
+        return "there are no sessions\n".to_owned();
+    }
+    let rows = sessions.iter().map(|session| {
+        [
+            session.id.to_string(),
+            minute(session.updated),
+            minute(session.created),
+            super::units::grouped(session.entries),
+        ]
+    });
+    table(
+        ["session", "changed (UTC)", "begun (UTC)", "entries"],
+        rows,
+        face,
+    )
+}
+
+fn effects(effects: Effects) -> String {
+    let words: Vec<&str> = effects.iter().map(Effect::as_str).collect();
+    if words.is_empty() {
+        "none".to_owned()
+    } else {
+        words.join(" ")
+    }
+}
+
+fn first_sentence(text: &str) -> &str {
+    match text.find(". ") {
+        Some(end) => &text[..=end],
+        None => text,
+    }
+}
+
+/// The properties of a schema, one a line; those that must be there have a star.
+fn parameters(schema: &Value) -> String {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| {
+        required.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
+    };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return "  (nothing in particular)\n".to_owned();
+    };
+    if properties.is_empty() {
+        return "  (nothing)\n".to_owned();
+    }
+    let mut out = String::new();
+    for (name, property) in properties {
+        let star = if is_required(name) { "*" } else { "" };
+        let about = property
+            .get("description")
+            .and_then(Value::as_str)
+            .map(|text| format!("  {}", one_line(text)))
+            .unwrap_or_default();
+        let default = property
+            .get("default")
+            .filter(|default| !default.is_null())
+            .map(|default| format!(" [default: {}]", one_line(&default.to_string())))
+            .unwrap_or_default();
+        let name = one_line(name);
+        out.push_str(&format!(
+            "  {name}{star}: {}{about}{default}\n",
+            type_of(property)
+        ));
+    }
+    out
+}
+
+/// The type of a property, for people.
+fn type_of(property: &Value) -> String {
+    if let Some(words) = property.get("enum").and_then(Value::as_array) {
+        let words: Vec<String> = words.iter().map(Value::to_string).collect();
+        return one_line(&words.join(" | "));
+    }
+    match property.get("type") {
+        Some(Value::String(word)) => word.clone(),
+        Some(Value::Array(words)) => words
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|word| *word != "null")
+            .collect::<Vec<_>>()
+            .join(" | "),
+        _ => "any".to_owned(),
+    }
+}
+
+/// Columns as wide as their widest cell; the last one is cut to what is left of the line.
+fn table<const N: usize>(
+    head: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    face: Face,
+) -> String {
+    let rows: Vec<[String; N]> = rows.into_iter().collect();
+    let widths: [usize; N] = std::array::from_fn(|at| {
+        let cells = rows.iter().map(|row| columns(&row[at]));
+        cells.max().unwrap_or(0).max(columns(head[at]))
+    });
+    let line = |cells: [&str; N], ink: Ink| {
+        let mut out = String::new();
+        for (at, cell) in cells.iter().enumerate() {
+            let ink = if at == 0 && ink == Ink::Plain {
+                Ink::Name
+            } else {
+                ink
+            };
+            if at + 1 == N {
+                let left = face.width.map_or(usize::MAX, |width| {
+                    width.saturating_sub(columns_before(&widths))
+                });
+                face.colour
+                    .paint_into(&mut out, ink, &clip(cell, left.max(16)));
+            } else {
+                face.colour.paint_into(&mut out, ink, cell);
+                out.push_str(&" ".repeat(widths[at] - columns(cell) + 2));
+            }
+        }
+        out.push('\n');
+        out
+    };
+    let mut out = line(head, Ink::Quiet);
+    for row in &rows {
+        out.push_str(&line(
+            std::array::from_fn(|at| row[at].as_str()),
+            Ink::Plain,
+        ));
+    }
+    out
+}
+
+/// How many columns stand before the last one.
+fn columns_before(widths: &[usize]) -> usize {
+    let before = widths.split_last().map_or(&[][..], |(_, before)| before);
+    before.iter().map(|width| width + 2).sum()
+}
+
+/// An instant to the minute, in UTC.
+fn minute(at: UnixMs) -> String {
+    let at = i64::try_from(at.0)
+        .ok()
+        .and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    at.map_or_else(
+        || "?".to_owned(),
+        |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
+    )
+}

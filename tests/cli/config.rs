@@ -1,0 +1,374 @@
+//! The configuration: its layers, its problems, its explanation.
+
+use std::collections::BTreeSet;
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+/// The value of a key and where it comes from, as `config explain` says.
+fn explained(world: &World, variables: &[(&str, &str)], key: &str) -> (Value, String) {
+    let ran = world.run_with(&["config", "explain", "--json"], variables);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let document = ran.json();
+    let row = document["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["key"] == key)
+        .unwrap_or_else(|| panic!("no key {key}"));
+    let source = row["source"]["name"].as_str().unwrap().to_owned();
+    (row["value"].clone(), source)
+}
+
+fn problems(world: &World, variables: &[(&str, &str)]) -> Vec<String> {
+    let ran = world.run_with(&["config", "check"], variables);
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    ran.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_empty_file_is_right() {
+    let ran = World::with("").run(&["config", "check"]);
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn without_a_file_every_key_has_its_default() {
+    let ran = World::new().run(&["config", "explain"]);
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn what_explain_prints_is_a_file_that_gives_the_same_values() {
+    let world = World::with("[model]\nprovider = \"openai\"\nname = \"a \\\"b\\\"\"\n");
+    let first = world.run(&["config", "explain"]);
+    let root = world.path("");
+    let text = first.stdout.replace("ROOT/", &root.to_string_lossy());
+    world.write("work/again.toml", &text);
+    let strip = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        lines
+            .map(|line| line.split("  # ").next().unwrap_or(line).to_owned())
+            .collect()
+    };
+    let again = world.run(&["config", "explain", "--config", "again.toml"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    assert_eq!(strip(&again.stdout), strip(&first.stdout));
+}
+
+#[test]
+fn every_problem_is_listed_with_its_place() {
+    let world = World::with(
+        r#"[model]
+nmae = "gpt"
+timeout_seconds = 0
+base_url = "ftp://example.org"
+retry_delay_ms = 1.5
+
+[sandbox]
+backend = "bwrap"
+env = ["A-B"]
+
+[agent]
+max_turns = "many"
+max_retries = 3
+
+[mcp]
+enabled = true
+
+[shel]
+"#,
+    );
+    let ran = world.run_with(
+        &["config", "check"],
+        &[
+            ("OUTFITTER_AGENT__MAX_TURNS", "0"),
+            ("OUTFITTER_MODEL__NMAE", "x"),
+            ("OUTFITTER_MODEL_NAME", "x"),
+            ("SAGE_TOOL_PROGRESS_ENABLED", "perhaps"),
+            ("AGENT_SESSION_ID", "a/b"),
+        ],
+    );
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn other_commands_say_the_first_problem_on_one_line() {
+    let world = World::with("[model]\nnmae = 1\n[agent]\nturns = 1\n");
+    insta::assert_snapshot!(world.run(&["config", "explain"]).shown());
+}
+
+#[test]
+fn a_file_that_is_not_toml_says_where() {
+    let ran = World::with("[model]\nname = \"ö\" x\n").run(&["config", "check"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stdout
+            .starts_with("outfitter.toml:2:12: this is not TOML"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[rstest]
+#[case::tool_mode("[model]\ntool_mode = \"native\"")]
+#[case::mode("[agent]\nmode = \"plan\"")]
+#[case::approval("[permissions]\napproval = \"ask\"")]
+#[case::rules("[permissions]\nrules = []")]
+#[case::memory_mb("[sandbox]\nmemory_mb = 1")]
+#[case::quota("[files]\nquota_mb = 1")]
+#[case::web("[web]\nenabled = true")]
+#[case::skills("[skills]\ndirs = []")]
+#[case::telemetry("[telemetry]\nlog = \"info\"")]
+#[case::server("[server]\nbind = \"127.0.0.1:1\"")]
+#[case::agents("[[agents]]\nid = \"a\"")]
+fn what_has_not_come_yet_is_unknown(#[case] toml: &str) {
+    let problems = problems(&World::with(toml), &[]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains("unknown key `"), "{problems:?}");
+    assert!(problems[0].contains("the nearest is `"), "{problems:?}");
+}
+
+#[test]
+fn flag_over_variable_over_alias_over_file_over_default() {
+    let key = "tools.max_result_tokens";
+    let empty = World::new();
+    assert_eq!(
+        explained(&empty, &[], key),
+        (json!(12000), "default".into())
+    );
+
+    let world = World::with("[tools]\nmax_result_tokens = 1000\n");
+    let file = "outfitter.toml:2:1".to_owned();
+    assert_eq!(explained(&world, &[], key), (json!(1000), file));
+
+    let alias = ("SAGE_MAX_TOOL_RESULT_TOKENS", "2000");
+    assert_eq!(
+        explained(&world, &[alias], key),
+        (json!(2000), alias.0.into())
+    );
+
+    let variable = ("OUTFITTER_TOOLS__MAX_RESULT_TOKENS", "3_000");
+    assert_eq!(
+        explained(&world, &[alias, variable], key),
+        (json!(3000), variable.0.into())
+    );
+}
+
+#[rstest]
+#[case("AGENT_TOOLS", "", "tools.available", json!([]))]
+#[case("AGENT_TOOLS", "calculator, grep", "tools.available", json!(["calculator", "grep"]))]
+#[case("AGENT_MEMORY_DATABASE", "c.sqlite3", "store.url", json!("sqlite:ROOT/work/c.sqlite3"))]
+#[case("SAGE_TOOL_PROGRESS_ENABLED", "false", "progress.enabled", json!(false))]
+#[case("SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS", "0", "progress.flush_interval_ms", json!(0))]
+#[case("SAGE_TOOL_PROGRESS_FLUSH_BYTES", "1024", "progress.flush_bytes", json!(1024))]
+#[case("OUTFITTER_SANDBOX__READ", "~/a,b", "sandbox.read", json!(["ROOT/home/a", "ROOT/work/b"]))]
+#[case("OUTFITTER_SANDBOX__READ", "[\"/a,b\"]", "sandbox.read", json!(["/a,b"]))]
+#[case("OUTFITTER_TOOLS__ALIASES", "{ r = \"file_read\" }", "tools.aliases", json!({"r": "file_read"}))]
+#[case("OUTFITTER_PERMISSIONS__LOCAL_ROLE", "guest", "permissions.local_role", json!("guest"))]
+fn a_variable_sets_its_key(
+    #[case] name: &str,
+    #[case] text: &str,
+    #[case] key: &str,
+    #[case] value: Value,
+) {
+    let set = explained(&World::new(), &[(name, text)], key);
+    assert_eq!(set, (value, name.to_owned()));
+}
+
+#[rstest]
+#[case(&[("AGENT_MEMORY_FILE", "a"), ("AGENT_MEMORY_DATABASE", "b")], "only one of AGENT_MEMORY_FILE and AGENT_MEMORY_DATABASE")]
+#[case(&[("AGENT_MEMORY_FILE", "a.json")], "a JSON file are not supported")]
+#[case(&[("AGENT_MEMORY_DATABASE", "")], "must be sqlite:PATH or memory:")]
+#[case(&[("OUTFITTER_STORE__URL", "json:a.json")], "must be sqlite:PATH or memory:")]
+fn a_store_that_cannot_be_used_is_refused(
+    #[case] variables: &[(&str, &str)],
+    #[case] message: &str,
+) {
+    let problems = problems(&World::new(), variables);
+    assert!(problems[0].contains(message), "{problems:?}");
+}
+
+#[test]
+fn a_variable_of_another_program_is_left_alone() {
+    let ran = World::new().run_with(&["config", "check"], &[("OUTFITTER_HOME", "/x")]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+#[test]
+fn the_first_key_that_is_set_chooses_the_provider() {
+    let variables = [
+        ("OLLAMA_HOST", "h"),
+        ("GEMINI_API_KEY", "g"),
+        ("OPENAI_API_KEY", "o"),
+        ("ANTHROPIC_API_KEY", "a"),
+    ];
+    let chosen = |count| {
+        let (value, source) = explained(&World::new(), &variables[..count], "model.provider");
+        (value.as_str().map(str::to_owned), source)
+    };
+    assert_eq!(chosen(0), (None, "default".to_owned()));
+    for (count, provider) in [
+        (1, "ollama"),
+        (2, "gemini"),
+        (3, "openai"),
+        (4, "anthropic"),
+    ] {
+        let source = format!("{} is set", variables[count - 1].0);
+        assert_eq!(chosen(count), (Some(provider.to_owned()), source));
+    }
+}
+
+#[test]
+fn an_empty_key_chooses_nothing() {
+    let variables = [("ANTHROPIC_API_KEY", ""), ("OPENAI_API_KEY", "o")];
+    let (provider, _) = explained(&World::new(), &variables, "model.provider");
+    assert_eq!(provider, "openai");
+}
+
+#[test]
+fn a_model_without_a_provider_is_a_problem() {
+    let problems = problems(
+        &World::with("[model]\nname = \"m\"\n"),
+        &[("OPENAI_API_KEY", "o")],
+    );
+    insta::assert_snapshot!(problems.join("\n"));
+}
+
+#[test]
+fn another_provider_does_not_get_what_the_file_says_of_its_own() {
+    let world = World::with(
+        "[model]\nprovider = \"openai\"\nbase_url = \"http://localhost:1\"\nmax_retries = 5\n",
+    );
+    let same = [("OUTFITTER_MODEL__PROVIDER", "openai")];
+    let (url, _) = explained(&world, &same, "model.base_url");
+    assert_eq!(url, "http://localhost:1");
+    let other = [("OUTFITTER_MODEL__PROVIDER", "anthropic")];
+    assert_eq!(explained(&world, &other, "model.base_url").0, Value::Null);
+    assert_eq!(explained(&world, &other, "model.max_retries").0, 5);
+}
+
+#[rstest]
+#[case("[model]\nprovider = \"scripted\"", "needs `model.script`")]
+#[case(
+    "[model]\nprovider = \"openai\"\nscript = \"a.yaml\"",
+    "for the provider `scripted` only"
+)]
+#[case(
+    "[shell]\ntimeout_seconds = 9\nmax_timeout_seconds = 8",
+    "must not be more than"
+)]
+#[case(
+    "[model]\nretry_delay_ms = 9\nmax_retry_delay_ms = 8",
+    "must not be more than"
+)]
+fn values_must_fit_each_other(#[case] toml: &str, #[case] message: &str) {
+    let problems = problems(&World::with(toml), &[]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains(message), "{problems:?}");
+}
+
+#[test]
+fn a_default_gives_way_to_a_lower_bound() {
+    let world = World::with("[shell]\nmax_timeout_seconds = 8\n");
+    let (value, source) = explained(&world, &[], "shell.timeout_seconds");
+    assert_eq!(
+        (value, source.as_str()),
+        (json!(8), "shell.max_timeout_seconds is less")
+    );
+}
+
+#[test]
+fn the_named_file_then_the_current_directory_then_the_home() {
+    let world = World::new();
+    let turns = |world: &World, args: &[&str]| {
+        let args = [&["config", "explain", "--json"], args].concat();
+        let document = world.run(&args).json();
+        let rows = document["keys"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["key"] == "agent.max_turns");
+        row.unwrap()["value"].clone()
+    };
+    world.write(
+        "home/.config/outfitter/outfitter.toml",
+        "[agent]\nmax_turns = 1\n",
+    );
+    assert_eq!(turns(&world, &[]), 1);
+    world.write("work/outfitter.toml", "[agent]\nmax_turns = 2\n");
+    assert_eq!(turns(&world, &[]), 2);
+    world.write("work/other.toml", "[agent]\nmax_turns = 3\n");
+    assert_eq!(turns(&world, &["--config", "other.toml"]), 3);
+}
+
+#[test]
+fn a_named_file_that_is_missing_is_an_error() {
+    let ran = World::new().run(&["config", "check", "--config", "none.toml"]);
+    insta::assert_snapshot!(ran.shown());
+}
+
+#[test]
+fn paths_of_a_file_begin_where_the_file_is() {
+    let world = World::new();
+    world.write(
+        "etc/o.toml",
+        "[store]\ndata_dir = \"data\"\n[sandbox]\nread = [\"./a\"]\n",
+    );
+    let ran = world.run(&["config", "explain", "--json", "--config", "../etc/o.toml"]);
+    let text = ran.stdout;
+    assert!(text.contains("etc/data/outfitter.db"), "{text}");
+    assert!(text.contains("etc/a\""), "{text}");
+}
+
+#[test]
+fn no_value_of_a_secret_is_ever_printed() {
+    let world = World::with("[model]\nprovider = \"openai\"\nbase_url = \"http://u:hunter2@h/\"\n");
+    let keys = [("OPENAI_API_KEY", "sk-hunter2"), ("AGENT_TOOLS", "grep")];
+    for args in [
+        &["config", "explain"][..],
+        &["config", "explain", "--json"],
+        &["config", "check", "-v"],
+    ] {
+        let ran = world.run_with(args, &keys);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(!ran.shown().contains("hunter2"), "{}", ran.shown());
+    }
+}
+
+#[test]
+fn the_schema_accepts_what_the_program_accepts() {
+    let schema = World::new().run(&["config", "schema"]).json();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    insta::assert_json_snapshot!(schema);
+}
+
+#[test]
+fn explain_lists_exactly_the_keys_of_the_schema() {
+    let world = World::new();
+    let schema = world.run(&["config", "schema"]).json();
+    let mut of_schema = BTreeSet::new();
+    for (section, table) in schema["properties"].as_object().unwrap() {
+        assert!(
+            table["description"].is_string(),
+            "{section} says nothing of itself"
+        );
+        for (name, key) in table["properties"].as_object().unwrap() {
+            assert!(
+                key["description"].is_string(),
+                "{section}.{name} says nothing of itself"
+            );
+            of_schema.insert(format!("{section}.{name}"));
+        }
+    }
+    let document = world.run(&["config", "explain", "--json"]).json();
+    let rows = document["keys"].as_array().unwrap();
+    let explained: BTreeSet<String> = rows
+        .iter()
+        .map(|row| row["key"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(explained, of_schema);
+    insta::assert_snapshot!(explained.into_iter().collect::<Vec<_>>().join("\n"));
+}

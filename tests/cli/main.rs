@@ -1,0 +1,12 @@
+//! The program from outside: arguments, files and variables in; stdout, stderr and status out.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper of a test that cannot go on says so"
+)]
+
+mod config;
+mod configuration_doc;
+mod errors;
+mod world;
