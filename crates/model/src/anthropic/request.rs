@@ -52,6 +52,9 @@ struct CacheControl {
     kind: &'static str,
 }
 
+/// What stands where there is nothing and the wire wants something.
+const EMPTY: &str = "(empty)";
+
 const EPHEMERAL: CacheControl = CacheControl { kind: "ephemeral" };
 
 #[derive(Serialize)]
@@ -195,7 +198,7 @@ impl Writer<'_> {
         let blocks = self.shown(message);
         if blocks.is_empty() {
             // The wire has no empty turn, and without this one the sides would not alternate.
-            return vec![block(said("(empty)"))];
+            return vec![block(said(EMPTY))];
         }
         blocks
     }
@@ -264,7 +267,12 @@ impl Writer<'_> {
     fn result<'a>(&self, message: &'a Message) -> Block<'a> {
         let Some(call) = answered(message) else {
             // Without its call it is no result; what it says is not lost.
-            return block(said(message.content()));
+            let text = message.content();
+            return block(said(if is_blank(&text) {
+                Cow::Borrowed(EMPTY)
+            } else {
+                Cow::Owned(text)
+            }));
         };
         let failed = message
             .output
