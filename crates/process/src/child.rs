@@ -249,6 +249,7 @@ fn validate(spec: &ChildSpec, task: Task) -> Result<(), SpawnError> {
             &confined.write,
             &confined.read,
             &confined.hide,
+            &confined.private,
             &confined.blank,
         ];
         for path in roots.into_iter().flatten() {

@@ -91,6 +91,7 @@ async fn try_level(program: &SupervisorProgram, level: Level) -> Result<(), Spaw
             write: Vec::new(),
             read: vec![PathBuf::from("/usr")],
             hide: Vec::new(),
+            private: Vec::new(),
             blank: Vec::new(),
         }),
         limits: Limits::DEFAULT,

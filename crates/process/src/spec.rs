@@ -48,7 +48,8 @@ pub enum Confinement {
 /// The confinement of a child.
 ///
 /// Roots are resolved (symbolic links followed) by the supervisor before anything else; what does not
-/// exist among [`read`](Self::read), [`hide`](Self::hide) and [`blank`](Self::blank) is skipped.
+/// exist among [`read`](Self::read), [`hide`](Self::hide),
+/// [`private`](Self::private) and [`blank`](Self::blank) is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confined {
     /// How strong. There is no fall-back: a level that cannot be had is a failed spawn.
@@ -62,6 +63,9 @@ pub struct Confined {
     pub read: Vec<PathBuf>,
     /// Trees and files that are never readable, also inside a root.
     pub hide: Vec<PathBuf>,
+    /// Trees of our own that are hidden too, but for the roots that lie in them: where the scratch
+    /// folder of this session is, and those of others are.
+    pub private: Vec<PathBuf>,
     /// Files outside the roots that read as empty instead of being refused, for programs that stop
     /// at a configuration file which exists and cannot be opened. Only [`Level::Full`] can do it.
     pub blank: Vec<PathBuf>,

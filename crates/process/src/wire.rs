@@ -189,6 +189,7 @@ impl Order {
                 w.paths(&confined.write);
                 w.paths(&confined.read);
                 w.paths(&confined.hide);
+                w.paths(&confined.private);
                 w.paths(&confined.blank);
             }
         }
@@ -227,6 +228,7 @@ impl Order {
                 write: r.paths()?,
                 read: r.paths()?,
                 hide: r.paths()?,
+                private: r.paths()?,
                 blank: r.paths()?,
             }),
             _ => return Err(Garbled),
@@ -365,6 +367,7 @@ mod tests {
                     write: vec!["/w".into()],
                     read: vec!["/usr".into(), "/etc/hosts".into()],
                     hide: vec![],
+                    private: vec!["/p".into()],
                     blank: vec!["/b".into()],
                 }),
                 limits: Limits::DEFAULT,

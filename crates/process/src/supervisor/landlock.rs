@@ -51,7 +51,8 @@ pub(super) fn with_mounts(
 
 /// The rules for a child that sees the file system as it is.
 pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetCreated, Failure> {
-    if let Some(hidden) = roots.hide.iter().find(|path| roots.is_writable(path)) {
+    let hidden: Vec<PathBuf> = roots.hide.iter().chain(&roots.private).cloned().collect();
+    if let Some(hidden) = hidden.iter().find(|path| is_in(path, &roots.write)) {
         let text = format!(
             "{} lies in a writable root and only a mount namespace can hide it",
             hidden.display()
@@ -59,7 +60,7 @@ pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetC
         return Err(refusal(libc::EPERM, &text));
     }
     let mut rules = Rules::new(network)?;
-    rules.roots(roots, &without(&roots.read, &roots.hide))?;
+    rules.roots(roots, &without(&roots.read, &hidden))?;
     for path in NODES.iter().map(Path::new).filter(|path| path.exists()) {
         rules.allow(path, device())?;
     }
@@ -94,7 +95,7 @@ impl Rules {
     }
 
     fn roots(&mut self, roots: &Roots, read: &[PathBuf]) -> Result<(), Failure> {
-        for path in &roots.write {
+        for path in roots.write.iter().chain(&roots.holes) {
             self.allow(path, everything())?;
         }
         let reading = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;

@@ -57,10 +57,8 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
         .iter()
         .filter_map(|path| Path::new(path).canonicalize().ok())
         .collect();
-    let writable = clone_all(
-        roots.write.iter(),
-        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV,
-    )?;
+    let writable = clone_all(roots.write.iter(), WRITABLE)?;
+    let holes = clone_all(roots.holes.iter(), WRITABLE)?;
     let behind_covers = roots.read.iter().filter(|path| is_in(path, &covered));
     let readable = clone_all(behind_covers, READ_ONLY)?;
     let nodes = clone_all(
@@ -84,6 +82,12 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
         tree.attach()?;
     }
     hide(&roots.hide)?;
+    for path in &roots.private {
+        covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
+    }
+    for tree in &holes {
+        tree.attach()?;
+    }
     for path in &roots.blank {
         cover_with(EMPTY_FILE, path)?;
     }
@@ -98,7 +102,8 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
     Ok(View { covered, devices })
 }
 
-const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+const READ_ONLY: u64 = WRITABLE | libc::MOUNT_ATTR_RDONLY;
 
 const fn attributes(set: u64) -> MountAttributes {
     MountAttributes {
@@ -182,7 +187,7 @@ fn attach(mount: &OwnedFd, path: &Path) -> io::Result<()> {
 
 fn new_mount(kind: &str, options: &[(&str, &str)], bits: MountAttrFlags) -> io::Result<OwnedFd> {
     let fs = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (key, value) in options {
+    for (key, value) in options.iter().chain(&[("source", kind)]) {
         fsconfig_set_string(fs.as_fd(), *key, *value)?;
     }
     fsconfig_create(fs.as_fd())?;

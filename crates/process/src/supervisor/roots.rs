@@ -13,6 +13,10 @@ pub(super) struct Roots {
     pub(super) read: Vec<PathBuf>,
     /// Existing paths to hide that lie in a root; the others cannot be reached anyway.
     pub(super) hide: Vec<PathBuf>,
+    /// Existing trees of our own that lie in a root.
+    pub(super) private: Vec<PathBuf>,
+    /// Writable roots that lie in one of those.
+    pub(super) holes: Vec<PathBuf>,
     /// Existing files outside every root that shall read as empty.
     pub(super) blank: Vec<PathBuf>,
 }
@@ -32,34 +36,45 @@ impl Roots {
             }
             write.push(resolved);
         }
-        let write = outermost(write);
-        let mut read = outermost(existing(&confined.read));
-        read.retain(|path| !is_in(path, &write));
-        let reachable = |path: &PathBuf| is_in(path, &write) || is_in(path, &read);
-        let hide: Vec<PathBuf> = outermost(existing(&confined.hide))
-            .into_iter()
-            .filter(reachable)
+        let private = outermost(existing(&confined.private));
+        let outer: Vec<PathBuf> = write
+            .iter()
+            .filter(|root| !is_in(root, &private))
+            .cloned()
             .collect();
-        let mut blank = existing(&confined.blank);
-        blank.retain(|path| !reachable(path) && path.is_file());
-        if let Some(hidden) = write.iter().chain(&read).find(|root| is_in(root, &hide)) {
-            let text = format!(
-                "{} holds credentials and cannot be a root",
-                hidden.display()
-            );
+        let mut read = outermost(existing(&confined.read));
+        let private: Vec<PathBuf> = private
+            .into_iter()
+            .filter(|path| is_below(path, &outer) || is_below(path, &read))
+            .collect();
+        let (holes, write): (Vec<_>, Vec<_>) =
+            write.into_iter().partition(|root| is_in(root, &private));
+        let (holes, write) = (outermost(holes), outermost(write));
+        read.retain(|path| !is_in(path, &write));
+
+        let reachable =
+            |path: &PathBuf| is_in(path, &write) || is_in(path, &holes) || is_in(path, &read);
+        let secret = outermost(existing(&confined.hide));
+        if let Some(root) = write
+            .iter()
+            .chain(&holes)
+            .chain(&read)
+            .find(|root| is_in(root, &secret))
+        {
+            let text = format!("{} holds credentials and cannot be a root", root.display());
             return Err(refusal(libc::EPERM, &text));
         }
+        let hide: Vec<PathBuf> = secret.into_iter().filter(reachable).collect();
+        let mut blank = existing(&confined.blank);
+        blank.retain(|path| !reachable(path) && path.is_file());
         Ok(Self {
             write,
             read,
             hide,
+            private,
+            holes,
             blank,
         })
-    }
-
-    /// Whether a path is a writable root or lies in one.
-    pub(super) fn is_writable(&self, path: &Path) -> bool {
-        is_in(path, &self.write)
     }
 }
 
@@ -74,6 +89,12 @@ pub(super) fn refusal(errno: i32, detail: &str) -> Failure {
 /// Whether `path` is one of `roots` or below one.
 pub(super) fn is_in(path: &Path, roots: &[PathBuf]) -> bool {
     roots.iter().any(|root| path.starts_with(root))
+}
+
+fn is_below(path: &Path, roots: &[PathBuf]) -> bool {
+    roots
+        .iter()
+        .any(|root| path != root && path.starts_with(root))
 }
 
 fn existing(paths: &[PathBuf]) -> Vec<PathBuf> {
@@ -98,10 +119,44 @@ fn outermost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{Level, Network};
 
     #[test]
     fn only_outermost_roots_remain_and_siblings_with_a_common_prefix_do() {
         let paths = ["/a/b", "/a", "/ab", "/a/b/c", "/ab"].map(PathBuf::from);
         assert_eq!(outermost(paths.to_vec()), ["/a", "/ab"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_root_in_a_private_tree_is_a_hole_only_where_the_tree_could_be_reached() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (home, data) = (base.join("home"), base.join("home/data"));
+        let (scratch, project) = (data.join("scratch"), home.join("project"));
+        for path in [&scratch, &project] {
+            std::fs::create_dir_all(path).unwrap();
+        }
+        let resolve = |workspace: &Path| {
+            let confined = Confined {
+                level: Level::Full,
+                network: Network::Off,
+                write: vec![workspace.to_owned(), scratch.clone()],
+                read: Vec::new(),
+                hide: Vec::new(),
+                private: vec![data.clone()],
+                blank: Vec::new(),
+            };
+            Roots::resolve(&confined)
+                .map_err(|failure| failure.detail)
+                .unwrap()
+        };
+        let inside = resolve(&home);
+        assert_eq!(inside.write, [home.as_path()]);
+        assert_eq!(inside.private, [data.as_path()]);
+        assert_eq!(inside.holes, [scratch.as_path()]);
+
+        let beside = resolve(&project);
+        assert_eq!(beside.write, [scratch.as_path(), project.as_path()]);
+        assert!(beside.private.is_empty() && beside.holes.is_empty());
     }
 }

@@ -190,6 +190,50 @@ fn hidden_paths_are_covered_inside_a_root(
 }
 
 #[rstest]
+fn a_private_tree_in_the_workspace_is_covered_but_for_the_root_in_it(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let data = place.workspace.join("data");
+    let scratch = data.join("scratch");
+    place.directory(&data);
+    place.directory(&scratch);
+    place.file(&data.join("database"), "precious\n");
+    let script = "cat data/database; ls data; echo x > data/scratch/kept && echo x > data/new";
+    let mut command = place.confined("full");
+    command
+        .arg("--private")
+        .arg(&data)
+        .arg("--write")
+        .arg(&scratch);
+    let got = finish(command.args(shell(script, &place)));
+    assert_eq!(got.stdout, "scratch\n", "{got:?}");
+    assert!(!got.command_succeeded(), "{got:?}");
+    assert_eq!(fs::read_to_string(scratch.join("kept")).unwrap(), "x\n");
+    assert!(!data.join("new").exists());
+    assert_eq!(
+        fs::read_to_string(data.join("database")).unwrap(),
+        "precious\n"
+    );
+}
+
+#[rstest]
+fn a_blank_file_outside_the_roots_reads_as_empty(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let script = "cat OUTSIDE/victim && echo read";
+    let mut command = place.confined("full");
+    command.arg("--blank").arg(place.outside.join("victim"));
+    let got = finish(command.args(shell(script, &place)));
+    assert_eq!(got.stdout, "read\n", "{got:?}");
+}
+
+#[rstest]
 fn at_partial_a_hidden_path_in_a_readable_root_is_left_out_and_in_a_writable_one_refused(
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
 ) {

@@ -22,6 +22,7 @@ fn confined(write: &[&Path]) -> Confinement {
         write: write.iter().map(PathBuf::from).collect(),
         read: vec!["/usr".into()],
         hide: Vec::new(),
+        private: Vec::new(),
         blank: Vec::new(),
     })
 }
