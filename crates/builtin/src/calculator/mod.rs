@@ -20,8 +20,8 @@ const WORDS: Words<'static> = Words {
     description: "Computes with exact decimals: an expression with + - * / % ^ and parentheses, or \
         one operation on two numbers. Use it for every calculation whose result matters (money, \
         totals, percentages) instead of computing in your head. It knows no variables, functions, \
-        units or dates: for the date use current_time. A quotient that never ends is rounded to 40 \
-        significant digits and says so.",
+        units or dates: for the date use current_time. A quotient that does not end within 100 digits is \
+        rounded to 40 and says so.",
     keywords: &[
         "math",
         "arithmetic",
@@ -80,7 +80,7 @@ impl Default for Calculator {
                     "type": ["number", "string"],
                     "description": "A JSON number where that is exact, else the digits as a string.",
                 },
-                "rounded": { "const": true, "description": "There when the quotient never ends." },
+                "rounded": { "const": true, "description": "There when a quotient on the way did not end." },
             }),
         );
         Self {

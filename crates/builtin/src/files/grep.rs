@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::argument_error;
-use super::{FileAccess, note_walk, path_schema, walk_schema, with_properties};
+use super::{FileAccess, Limit, note_walk, path_schema, walk_schema, with_properties};
 use crate::args::{self, to_usize, without_nul};
 use crate::spec::{Words, object, spec};
 
@@ -216,7 +216,11 @@ impl Tool for Grep {
             .collect();
         result.insert("matches".to_owned(), matches);
         result.insert("count".to_owned(), found.count.into());
-        note_walk(&mut result, &found.walked, &format!("limit {limit}"));
+        let reached = Limit {
+            said: format!("limit {limit}"),
+            reached: found.hits.len() >= to_usize(limit),
+        };
+        note_walk(&mut result, &found.walked, &reached);
         Ok(Outcome::json(Value::Object(result)).into())
     }
 }

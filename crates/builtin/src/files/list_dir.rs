@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::error::tool_error;
-use super::{FileAccess, about_path, note_walk, path_schema, walk_schema, with_properties};
+use super::{FileAccess, Limit, about_path, note_walk, path_schema, walk_schema, with_properties};
 use crate::args::{self, to_usize};
 use crate::spec::{Words, object, spec};
 
@@ -154,11 +154,11 @@ impl Tool for ListDir {
             .map_err(tool_error)?;
         let mut result = Map::new();
         result.insert("entries".to_owned(), entries_json(&listed.entries));
-        note_walk(
-            &mut result,
-            &listed.walked,
-            &format!("max_items {max_items}"),
-        );
+        let limit = Limit {
+            said: format!("max_items {max_items}"),
+            reached: listed.entries.len() >= to_usize(max_items),
+        };
+        note_walk(&mut result, &listed.walked, &limit);
         Ok(Outcome::json(Value::Object(result)).into())
     }
 }

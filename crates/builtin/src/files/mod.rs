@@ -6,6 +6,7 @@ mod error;
 mod glob;
 mod grep;
 mod list_dir;
+mod pass;
 mod read;
 mod scan;
 mod sniff;
@@ -51,11 +52,24 @@ fn parse_hash(text: Option<&str>) -> Result<Option<Hash>, ToolError> {
     .transpose()
 }
 
+/// The limit that a caller set.
+struct Limit {
+    /// Its name and value.
+    said: String,
+    /// Whether as much was given as it allows.
+    reached: bool,
+}
+
 /// Says in a result what a walk left out, and which limit cut it.
-fn note_walk(result: &mut Map<String, Value>, walked: &Walked, limit: &str) {
+fn note_walk(result: &mut Map<String, Value>, walked: &Walked, limit: &Limit) {
     if walked.truncated {
+        let notice = if limit.reached {
+            format!("cut at {}", limit.said)
+        } else {
+            "cut where a walk ends at the latest; ask for a smaller part".to_owned()
+        };
         result.insert("truncated".to_owned(), Value::Bool(true));
-        result.insert("notice".to_owned(), format!("cut at {limit}").into());
+        result.insert("notice".to_owned(), notice.into());
     }
     if !walked.skipped.is_empty() {
         result.insert("skipped".to_owned(), json!(walked.skipped));

@@ -180,7 +180,7 @@ fn notices(mut notices: Vec<String>, collected: Vec<String>, exit: &Exit) -> Vec
     }
     if exit.dropped_bytes > 0 {
         notices.push(format!(
-            "the last {} bytes of the output were not kept: it was longer than the limit of a command",
+            "{} bytes of the output were not kept: it was longer than a command may print",
             exit.dropped_bytes
         ));
     }

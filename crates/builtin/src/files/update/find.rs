@@ -4,16 +4,23 @@ use std::ops::Range;
 
 use memchr::memmem;
 use outfitter_core::{Code, ErrorInfo, ToolError};
-use regex::{Captures, Regex, RegexBuilder};
+use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 
 use super::super::charset::shown;
+use super::MAX_FILE_BYTES;
 
 /// How many places an error names.
 const MAX_PLACES: usize = 3;
 
 /// How much of a line an error shows.
 const MAX_LINE_CHARS: usize = 200;
+
+/// How many places are counted where there must be one.
+const MAX_COUNTED: usize = 1000;
+
+/// How many places one operation changes at most.
+const MAX_FOUND: usize = 100_000;
 
 /// The compiled size an expression may have.
 const MAX_REGEX_BYTES: usize = 4 << 20;
@@ -32,12 +39,18 @@ pub(super) fn literal(
     count: Count,
     at: &str,
 ) -> Result<Vec<Found>, ToolError> {
-    let places = match count {
-        Count::All => memmem::find_iter(text.as_bytes(), old.as_bytes()).collect(),
+    let places: Vec<usize> = match count {
+        Count::All => memmem::find_iter(text.as_bytes(), old.as_bytes())
+            .take(MAX_FOUND + 1)
+            .collect(),
         // "aa" stands in "aaa" twice: which one is meant would be a guess.
         Count::One => overlapping(text, old),
     };
     check(text, &places, count, at, || similar_lines(text, old))?;
+    let mut room = Room::new(at);
+    for _ in &places {
+        room.take(new.len())?;
+    }
     let found = places.into_iter().map(|start| Found {
         range: start..start + old.len(),
         new: new.to_owned(),
@@ -54,18 +67,49 @@ pub(super) fn expression(
     at: &str,
 ) -> Result<Vec<Found>, ToolError> {
     let regex = compile(pattern, at)?;
-    let expand = |captures: Captures<'_>| {
+    let most = match count {
+        Count::One => MAX_COUNTED,
+        Count::All => MAX_FOUND,
+    };
+    let mut room = Room::new(at);
+    let mut found = Vec::new();
+    for captures in regex.captures_iter(text).take(most + 1) {
         let mut expanded = String::new();
         captures.expand(new, &mut expanded);
-        captures.get(0).map(|whole| Found {
-            range: whole.range(),
-            new: expanded,
-        })
-    };
-    let found: Vec<Found> = regex.captures_iter(text).filter_map(expand).collect();
+        room.take(expanded.len())?;
+        if let Some(whole) = captures.get(0) {
+            found.push(Found {
+                range: whole.range(),
+                new: expanded,
+            });
+        }
+    }
     let places: Vec<usize> = found.iter().map(|found| found.range.start).collect();
     check(text, &places, count, at, Vec::new)?;
     Ok(found)
+}
+
+/// What may still be put into a file.
+struct Room<'a> {
+    bytes: u64,
+    at: &'a str,
+}
+
+impl<'a> Room<'a> {
+    fn new(at: &'a str) -> Self {
+        Self {
+            bytes: MAX_FILE_BYTES,
+            at,
+        }
+    }
+
+    fn take(&mut self, bytes: usize) -> Result<(), ToolError> {
+        self.bytes = self.bytes.checked_sub(bytes as u64).ok_or_else(|| {
+            let message = format!("what is put in has more than {MAX_FILE_BYTES} bytes");
+            ToolError::from(ErrorInfo::new(Code::TooLarge, message).at(self.at))
+        })?;
+        Ok(())
+    }
 }
 
 /// How many matches are wanted.
@@ -90,7 +134,9 @@ fn overlapping(text: &str, old: &str) -> Vec<usize> {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut places = Vec::new();
     let mut from = 0;
-    while let Some(at) = finder.find(&text.as_bytes()[from..]) {
+    while places.len() <= MAX_COUNTED
+        && let Some(at) = finder.find(&text.as_bytes()[from..])
+    {
         places.push(from + at);
         from += at + step;
     }
@@ -121,15 +167,26 @@ fn check(
                 hint,
             ))
         }
+        (many, Count::All) if many > MAX_FOUND => {
+            let message = format!("it occurs more than {MAX_FOUND} times in the file");
+            Err(ErrorInfo::new(Code::TooLarge, message).at(at).into())
+        }
         (1, _) | (_, Count::All) => Ok(()),
-        (many, Count::One) => Err(refusal(
-            text,
-            &format!("it occurs {many} times in the file"),
-            many,
-            places,
-            at,
-            "give more of the text around it, or set all",
-        )),
+        (many, Count::One) => {
+            let times = if many > MAX_COUNTED {
+                format!("more than {MAX_COUNTED}")
+            } else {
+                many.to_string()
+            };
+            Err(refusal(
+                text,
+                &format!("it occurs {times} times in the file"),
+                many,
+                places,
+                at,
+                "give more of the text around it, or set all",
+            ))
+        }
     }
 }
 

@@ -134,6 +134,34 @@ fn overlapping_occurrences_are_not_one() {
 }
 
 #[test]
+fn a_change_does_not_grow_without_bound() {
+    let before = "a".repeat(3 << 20);
+    let error = refused(before.as_bytes(), json!([replace("a", "b")]));
+    assert_eq!(
+        error.to_string(),
+        "it occurs more than 1000 times in the file"
+    );
+
+    for kind in ["replace", "regex"] {
+        let found = if kind == "replace" { "old" } else { "pattern" };
+        let list = json!([{"kind": kind, found: "a", "new": "b", "all": true}]);
+        let error = refused(before.as_bytes(), list);
+        assert_eq!(
+            error.to_string(),
+            "it occurs more than 100000 times in the file"
+        );
+        assert_eq!(error.code(), Code::TooLarge);
+
+        let list = json!([{"kind": kind, found: "a", "new": "b".repeat(1 << 20), "all": true}]);
+        assert_eq!(
+            refused(&before.as_bytes()[..100], list).code(),
+            Code::TooLarge,
+            "{kind}"
+        );
+    }
+}
+
+#[test]
 fn all_replaces_every_occurrence() {
     let list = json!([{"kind": "replace", "old": "a", "new": "aa", "all": true}]);
     let updated = update(b"a b a\n", "f.txt", &operations(list)).unwrap();
