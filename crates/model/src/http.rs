@@ -17,20 +17,19 @@ use crate::limits::{MAX_ERROR_BODY_BYTES, MAX_ERROR_CHARS};
 
 /// How long each phase of a request may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PhaseTimeouts {
+pub(crate) struct PhaseTimeouts {
     /// Until the connection stands.
-    pub connect: Duration,
+    pub(crate) connect: Duration,
     /// Until the head of the response.
-    pub first_byte: Duration,
+    pub(crate) first_byte: Duration,
     /// Between two pieces of the body.
-    pub idle: Duration,
+    pub(crate) idle: Duration,
 }
 
 impl PhaseTimeouts {
     /// `each` for the two waits of a reply, and for the connection no more than what the HTTP
     /// client allows.
-    #[must_use]
-    pub fn each(each: Duration) -> Self {
+    pub(crate) fn each(each: Duration) -> Self {
         Self {
             connect: each.min(outfitter_net::CONNECT_TIMEOUT),
             first_byte: each,
@@ -146,11 +145,11 @@ impl Endpoint {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(ModelError::Cancelled),
-            error = self.refused(response) => Err(error),
+            error = self.refused(response, facts) => Err(error),
         }
     }
 
-    async fn refused(&self, mut response: Response) -> ModelError {
+    async fn refused(&self, mut response: Response, facts: ResponseFacts) -> ModelError {
         let status = response.status();
         let retry_after = retry_after(response.headers());
         let mut body = Vec::new();
@@ -180,9 +179,14 @@ impl Endpoint {
         } else {
             said
         };
+        let mut message = fit(&said, self.secret());
+        if let Some(id) = facts.request_id {
+            message.push(' ');
+            message.push_str(&fit(&format!("[request {id}]"), self.secret()));
+        }
         ModelError::Status {
             status: status.as_u16(),
-            message: fit(&said, self.secret()),
+            message,
             retry_after,
         }
     }

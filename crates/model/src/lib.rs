@@ -26,7 +26,6 @@ mod settings;
 pub mod sse;
 
 pub use assembler::{Assembled, ReplyWarning, Shown, TurnAssembler};
-pub use http::PhaseTimeouts;
 pub use policy::{Jitter, ModelCallPolicy, RetryingProvider};
 pub use providers::{PROVIDERS, ProviderDefaults, Wire, provider_defaults};
 pub use scripted::{Script, ScriptedProvider};

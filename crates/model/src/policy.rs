@@ -194,10 +194,9 @@ impl Attempts {
             let opening = self.inner.stream(self.request.clone(), self.cancel.clone());
             let opened = match self.deadlines {
                 Deadlines::Inner => opening.await,
-                Deadlines::Policy => match timeout(self.policy.timeout, opening).await {
-                    Ok(opened) => opened,
-                    Err(_) => Err(late(self.policy, Phase::FirstByte)),
-                },
+                Deadlines::Policy => bounded(self.policy, Phase::FirstByte, &self.cancel, opening)
+                    .await
+                    .and_then(|opened| opened),
             };
             match opened {
                 Ok(stream) => {
@@ -243,10 +242,9 @@ impl Attempts {
         let stream = self.current.as_mut()?;
         match self.deadlines {
             Deadlines::Inner => stream.next().await,
-            Deadlines::Policy => match timeout(self.policy.timeout, stream.next()).await {
-                Ok(item) => item,
-                Err(_) => Some(Err(late(self.policy, Phase::Idle))),
-            },
+            Deadlines::Policy => bounded(self.policy, Phase::Idle, &self.cancel, stream.next())
+                .await
+                .unwrap_or_else(|error| Some(Err(error))),
         }
     }
 
@@ -283,10 +281,20 @@ impl Attempts {
     }
 }
 
-fn late(policy: ModelCallPolicy, phase: Phase) -> ModelError {
-    ModelError::Timeout {
-        phase,
-        after: policy.timeout,
+/// Waits no longer than the policy allows, and not at all for a person who wants to stop.
+async fn bounded<T>(
+    policy: ModelCallPolicy,
+    phase: Phase,
+    cancel: &Cancel,
+    work: impl Future<Output = T>,
+) -> Result<T, ModelError> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(ModelError::Cancelled),
+        done = timeout(policy.timeout, work) => done.map_err(|_| ModelError::Timeout {
+            phase,
+            after: policy.timeout,
+        }),
     }
 }
 

@@ -267,3 +267,15 @@ async fn a_stream_that_just_ends_was_cut_off() {
     let (outcome, _) = run(vec![empty(), empty(), empty()]).await;
     assert!(matches!(outcome, Err(ModelError::Truncated)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_does_not_listen_is_cancelled_all_the_same() {
+    let provider = retrying(vec![Attempt::Hang]);
+    let cancel = Cancel::new();
+    let stop = async {
+        sleep(Duration::from_secs(1)).await;
+        cancel.cancel();
+    };
+    let (outcome, ()) = tokio::join!(provider.stream(request(), cancel.clone()), stop);
+    assert!(matches!(outcome, Err(ModelError::Cancelled)));
+}

@@ -109,6 +109,49 @@ async fn each_phase_has_its_deadline_and_the_connection_is_closed(
 }
 
 #[tokio::test]
+async fn a_connection_that_nobody_accepts_has_a_deadline_of_its_own() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    // The kernel answers until its queue is full, and after that not at all.
+    let mut waiting = Vec::new();
+    for _ in 0..16 {
+        let connect = tokio::net::TcpStream::connect(address);
+        match tokio::time::timeout(Duration::from_millis(200), connect).await {
+            Ok(stream) => waiting.push(stream.unwrap()),
+            Err(_) => break,
+        }
+    }
+    assert!(waiting.len() < 16, "the queue has no end here");
+    let mut settings = settings("openai", format!("http://{address}"));
+    settings.policy = short();
+    let error = ask(&settings.build().unwrap(), hello())
+        .await
+        .error
+        .unwrap();
+    let connecting = matches!(
+        error,
+        ModelError::Timeout {
+            phase: Phase::Connect,
+            ..
+        }
+    );
+    assert!(connecting, "{error}");
+}
+
+#[tokio::test]
+async fn an_error_names_the_request_for_the_providers_support() {
+    let fake = Fake::start([whole("500 Oops", "x-request-id: req-9\r\n", "broken")]).await;
+    let model = settings("openai", fake.url("")).build().unwrap();
+    let error = ask(&model, hello()).await.error.unwrap();
+    assert_eq!(
+        error.to_string(),
+        "get a reply: the provider answered 500: broken [request req-9]"
+    );
+}
+
+#[tokio::test]
 async fn a_server_that_never_ends_after_its_finish_reason_has_answered() {
     let fake = Fake::start([vec![stream_head(), chunk(REPLY), Step::WaitForClose]]).await;
     let mut settings = settings("openai", fake.url(""));
