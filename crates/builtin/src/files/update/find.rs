@@ -46,7 +46,7 @@ pub(super) fn literal(
         // "aa" stands in "aaa" twice: which one is meant would be a guess.
         Count::One => overlapping(text, old),
     };
-    check(text, &places, count, at, || similar_lines(text, old))?;
+    check(text, &places, count, at, || Missing::of(text, old))?;
     let mut room = Room::new(at);
     for _ in &places {
         room.take(new.len())?;
@@ -85,7 +85,10 @@ pub(super) fn expression(
         }
     }
     let places: Vec<usize> = found.iter().map(|found| found.range.start).collect();
-    check(text, &places, count, at, Vec::new)?;
+    check(text, &places, count, at, || Missing {
+        similar: Vec::new(),
+        hint: "read the file again; the expression is matched against the text without line numbers",
+    })?;
     Ok(found)
 }
 
@@ -148,24 +151,13 @@ fn check(
     places: &[usize],
     count: Count,
     at: &str,
-    similar: impl FnOnce() -> Vec<usize>,
+    missing: impl FnOnce() -> Missing,
 ) -> Result<(), ToolError> {
     match (places.len(), count) {
         (0, _) => {
-            let similar = similar();
-            let hint = if similar.is_empty() {
-                "read the file again and copy the text exactly, without line numbers"
-            } else {
-                "similar lines are listed; white space and the lines around must match exactly"
-            };
-            Err(refusal(
-                text,
-                "it does not occur in the file",
-                0,
-                &similar,
-                at,
-                hint,
-            ))
+            let Missing { similar, hint } = missing();
+            let message = "it does not occur in the file";
+            Err(refusal(text, message, 0, &similar, at, hint))
         }
         (many, Count::All) if many > MAX_FOUND => {
             let message = format!("it occurs more than {MAX_FOUND} times in the file");
@@ -216,6 +208,39 @@ fn place(text: &str, at: usize) -> Value {
         "line": text[..start].matches('\n').count() + 1,
         "column": text[start..at].chars().count() + 1,
         "text": shown(&line),
+    })
+}
+
+/// What is said of a text that does not occur.
+struct Missing {
+    /// Where lines begin that may be meant.
+    similar: Vec<usize>,
+    hint: &'static str,
+}
+
+impl Missing {
+    fn of(text: &str, old: &str) -> Self {
+        if old.lines().all(is_numbered) {
+            return Self {
+                similar: Vec::new(),
+                hint: "leave out the line numbers that file_read puts in front",
+            };
+        }
+        let similar = similar_lines(text, old);
+        let hint = if similar.is_empty() {
+            "read the file again and copy the text exactly, without line numbers"
+        } else {
+            "similar lines are listed; white space and the lines around must match exactly"
+        };
+        Self { similar, hint }
+    }
+}
+
+/// Whether a line looks as `file_read` prints it.
+fn is_numbered(line: &str) -> bool {
+    line.split_once('|').is_some_and(|(number, _)| {
+        let number = number.trim_start();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 

@@ -2,6 +2,7 @@
 
 use encoding_rs::{GBK, WINDOWS_1252};
 use outfitter_core::Code;
+use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::json;
 
@@ -293,4 +294,39 @@ fn a_binary_file_is_refused() {
         json!([replace("PNG", "GIF")]),
     );
     assert_eq!(error.to_string(), "f.txt is not text: image/png");
+}
+
+#[test]
+fn line_numbers_in_the_text_to_find_are_noticed() {
+    let error = refused(b"one\ntwo\n", json!([replace("   1| one\n   2| two", "x")]));
+    assert_eq!(
+        error.info().hint.as_deref(),
+        Some("leave out the line numbers that file_read puts in front")
+    );
+}
+
+fn encoded(text: &str, encoding: usize) -> Vec<u8> {
+    match encoding {
+        0 => text.as_bytes().to_vec(),
+        1 => [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        2 => [&b"\xff\xfe"[..], &Charset::Utf16Le.encode(text).unwrap()].concat(),
+        _ => [&b"\xfe\xff"[..], &Charset::Utf16Be.encode(text).unwrap()].concat(),
+    }
+}
+
+proptest! {
+    /// Whatever a file is like, only the place that was named differs.
+    #[test]
+    fn every_untouched_byte_stays(
+        before in "([a-c你é🦀 ]|\r\n|\n|\t){0,40}",
+        after in "([a-c你é🦀 ]|\r\n|\n|\t){0,40}",
+        new in "[x-z你]{0,8}",
+        encoding in 0_usize..4,
+    ) {
+        let file = encoded(&format!("{before}OLD{after}"), encoding);
+        let wanted = encoded(&format!("{before}{new}{after}"), encoding);
+        let updated = update(&file, "f.txt", &operations(json!([replace("OLD", &new)]))).unwrap();
+        prop_assert_eq!(&updated.bytes[..], &wanted[..]);
+        prop_assert_eq!(updated.replacements, 1);
+    }
 }

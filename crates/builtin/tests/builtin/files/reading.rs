@@ -199,3 +199,37 @@ async fn a_binary_file_is_named_and_a_directory_gives_its_entries() {
     assert_eq!(read["directory"], true);
     assert_eq!(paths(&read["entries"]), ["d/.hidden", "d/x.txt"]);
 }
+
+#[tokio::test]
+async fn a_file_too_large_to_count_is_read_where_it_is_asked_for_and_says_so() {
+    let ws = Workspace::new();
+    ws.put("huge.log", "one\ntwo\nthree\n".repeat(1000));
+    let huge = std::fs::File::options()
+        .write(true)
+        .open(ws.path().join("huge.log"))
+        .unwrap();
+    // A hole: it takes no room.
+    huge.set_len(300 << 20).unwrap();
+    let read = ws
+        .ok(
+            "file_read",
+            json!({"path": "huge.log", "start_line": 2, "end_line": 2}),
+        )
+        .await;
+    assert_eq!(read["content"], "   2| two");
+    assert_eq!(read.get("total_lines"), None);
+    assert_eq!(read.get("hash"), None);
+    assert_eq!(
+        read["notice"],
+        "the file has more than 268435456 bytes, so total_lines and hash are left out"
+    );
+}
+
+#[tokio::test]
+async fn a_cancelled_reading_stops() {
+    let ws = Workspace::new();
+    ws.put("long.txt", "line\n".repeat(1 << 20));
+    ws.cx.cancel.cancel();
+    let error = ws.refused("file_read", json!({"path": "long.txt"})).await;
+    assert_eq!(error.code(), Code::Cancelled);
+}
