@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    outfitter::cli::main()
+    outfitter::main(&|builder| builder)
 }

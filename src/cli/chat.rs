@@ -19,7 +19,12 @@ const SESSION: &str = "cli";
 pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop> {
     let (loaded, whole) = at.outfit(args.options.flags())?;
     let agent = whole.agent()?;
-    let id = match args.options.session.clone().or_else(|| loaded.session.clone()) {
+    let id = match args
+        .options
+        .session
+        .clone()
+        .or_else(|| loaded.session.clone())
+    {
         Some(id) => id,
         None => SessionId::new(SESSION).map_err(|error| Failure::of(Code::Internal, &error))?,
     };
@@ -38,7 +43,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
         while let Some(words) = next_line(at).await? {
             let cancel = Cancel::new();
             let input = Input::Prompt(words);
-            let made = made(at, &agent, &session, input, &cancel, viewer);
+            let made = made(&agent, &session, input, &cancel, viewer);
             let (end, back, shown) = until_stopped(&cancel, made).await?;
             viewer = back;
             shown?;

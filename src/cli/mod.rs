@@ -8,9 +8,16 @@
 //! * [`failure`], [`output`]: how a command fails and where it writes.
 
 pub mod args;
+mod chat;
 mod config;
+mod demo;
+mod doctor;
 pub mod failure;
 pub mod output;
+mod run;
+mod session;
+mod sessions;
+mod tools;
 mod usage;
 
 use std::ffi::OsString;
@@ -19,6 +26,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use outfitter_core::Code;
 
+use crate::Builder;
 use crate::config::{ConfigError, FlagValue, Loaded, Request};
 use crate::env::Environment;
 use args::{Cli, Command, Global};
@@ -27,12 +35,16 @@ use output::Output;
 use usage::Said;
 
 /// What every command is given.
-#[derive(Debug)]
 pub(crate) struct Invocation<'a> {
     pub(crate) env: &'a Environment,
     pub(crate) global: &'a Global,
     pub(crate) out: Output,
+    /// What the program adds to the whole.
+    pub(crate) customise: Customise<'a>,
 }
+
+/// What a program adds to the whole.
+pub type Customise<'a> = &'a dyn Fn(Builder) -> Builder;
 
 impl Invocation<'_> {
     /// The configuration, with what the command's own flags say.
@@ -47,10 +59,11 @@ impl Invocation<'_> {
 
 /// Runs the program, from the arguments to the exit status.
 #[must_use]
-pub fn main() -> ExitCode {
+pub fn main(customise: Customise<'_>) -> ExitCode {
+    outfitter_process::run_if_supervisor();
     let args: Vec<OsString> = std::env::args_os().collect();
     match Environment::capture() {
-        Ok(env) => run(&env, &args),
+        Ok(env) => run(&env, &args, customise),
         Err(error) => {
             let failure = Failure::new(
                 Code::Unavailable,
@@ -64,7 +77,7 @@ pub fn main() -> ExitCode {
 
 /// Runs the program with these arguments, the first of which is its name.
 #[must_use]
-pub fn run(env: &Environment, args: &[OsString]) -> ExitCode {
+pub fn run(env: &Environment, args: &[OsString], customise: Customise<'_>) -> ExitCode {
     let out = Output::of_process(env);
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
@@ -83,13 +96,20 @@ pub fn run(env: &Environment, args: &[OsString]) -> ExitCode {
         env,
         global: &cli.global,
         out,
+        customise,
     };
     dispatch(&at, &cli.command).unwrap_or_else(|stop| report(&out, cli.global.json, stop))
 }
 
 fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
     match command {
+        Command::Demo(_) => demo::run(at),
+        Command::Run(args) => run::run(at, args),
+        Command::Chat(args) => chat::run(at, args),
+        Command::Tools(args) => tools::run(at, &args.command),
+        Command::Sessions(args) => sessions::run(at, &args.command),
         Command::Config(args) => config::run(at, &args.command),
+        Command::Doctor(_) => doctor::run(at),
     }
 }
 

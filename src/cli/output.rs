@@ -59,8 +59,16 @@ impl Output {
     /// # Errors
     /// [`Stop::StdoutClosed`] when nobody reads it any more; a failure when it cannot be written.
     pub fn data(&self, text: &str) -> Result<(), Stop> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// Writes data that is bytes already.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn bytes(&self, bytes: &[u8]) -> Result<(), Stop> {
         let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())
+        out.write_all(bytes)
             .and_then(|()| out.flush())
             .map_err(|error| match error.kind() {
                 io::ErrorKind::BrokenPipe => Stop::StdoutClosed,

@@ -14,7 +14,11 @@ use super::session::{Viewer, hold, runtime, until_stopped, watch};
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
     let (loaded, whole) = at.outfit(args.options.flags())?;
-    let named = args.options.session.clone().or_else(|| loaded.session.clone());
+    let named = args
+        .options
+        .session
+        .clone()
+        .or_else(|| loaded.session.clone());
     let input = match args.prompt() {
         Prompt::Text(text) => Input::Prompt(text),
         Prompt::Stdin => Input::Prompt(from_stdin()?),
@@ -35,7 +39,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         let _held = hold(&whole, &id)?;
         let session = at.open(&whole, &args.options, id).await?;
         let cancel = Cancel::new();
-        let made = made(at, &agent, &session, input, &cancel, at.viewer());
+        let made = made(&agent, &session, input, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         ended(at, end?)
@@ -44,7 +48,6 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
 
 /// Makes a run and shows it.
 pub(super) async fn made(
-    _at: &Invocation<'_>,
     agent: &outfitter_agent::Agent,
     session: &Session,
     input: Input,
@@ -63,9 +66,10 @@ pub(super) fn ended(at: &Invocation<'_>, end: RunEnd) -> Result<ExitCode, Stop> 
         RunOutcome::Success => return Ok(ExitCode::SUCCESS),
         RunOutcome::Cancelled => Failure::new(Code::Cancelled, "finish the run: it was cancelled")
             .with_hint("`outfitter run --session ID` without a prompt goes on with it"),
-        RunOutcome::Waiting => {
-            Failure::new(Code::NeedsApproval, "finish the run: it waits for an answer")
-        }
+        RunOutcome::Waiting => Failure::new(
+            Code::NeedsApproval,
+            "finish the run: it waits for an answer",
+        ),
         RunOutcome::Failed | RunOutcome::Limit => Failure::of_run(&end.output)
             .unwrap_or_else(|| Failure::new(Code::Failed, "finish the run")),
     };
@@ -85,7 +89,9 @@ fn from_stdin() -> Result<String, Stop> {
         .lock()
         .take(MOST + 1)
         .read_to_string(&mut text)
-        .map_err(|error| Failure::new(Code::Usage, format!("read the prompt from stdin: {error}")))?;
+        .map_err(|error| {
+            Failure::new(Code::Usage, format!("read the prompt from stdin: {error}"))
+        })?;
     if text.len() as u64 > MOST {
         let message = format!("read the prompt from stdin: it is larger than {MOST} bytes");
         return Err(Failure::new(Code::TooLarge, message).into());

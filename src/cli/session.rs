@@ -43,7 +43,9 @@ impl From<outfitter_core::StoreError> for Failure {
         let failure = Self::of(code, &error);
         match outfitter_store::LogOpenError::of(&error) {
             Some(open) => failure.with_hint(open.hint()),
-            None if code == Code::NotFound => failure.with_hint("`outfitter sessions list` lists them"),
+            None if code == Code::NotFound => {
+                failure.with_hint("`outfitter sessions list` lists them")
+            }
             None => failure,
         }
     }
@@ -87,12 +89,20 @@ impl Invocation<'_> {
     /// Whether somebody can answer: a person sees stderr and types on stdin.
     pub(crate) fn attended(&self) -> Attended {
         let person = std::io::stdin().is_terminal() && self.out.stderr.terminal;
-        if person && !self.global.json { Attended::Yes } else { Attended::No }
+        if person && !self.global.json {
+            Attended::Yes
+        } else {
+            Attended::No
+        }
     }
 
     /// How much is shown.
     pub(crate) fn detail(&self) -> Detail {
-        if self.global.verbose { Detail::Full } else { Detail::Calm }
+        if self.global.verbose {
+            Detail::Full
+        } else {
+            Detail::Calm
+        }
     }
 
     /// A viewer of a run that happens now: lines for programs, or text for people.
@@ -112,7 +122,9 @@ impl Invocation<'_> {
 /// Holds a session for this process.
 pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock, Stop> {
     whole.hold(session)?.map_err(|in_use| {
-        Failure::of(Code::Busy, &in_use).with_hint("wait for it, or use another --session").into()
+        Failure::of(Code::Busy, &in_use)
+            .with_hint("wait for it, or use another --session")
+            .into()
     })
 }
 
@@ -211,7 +223,9 @@ pub(crate) async fn until_stopped<T>(
             _ = hangup.recv() => {}
         }
         if cancel.is_cancelled() {
-            return Err(Failure::new(Code::Cancelled, "stop in good order: it was told to twice").into());
+            return Err(
+                Failure::new(Code::Cancelled, "stop in good order: it was told to twice").into(),
+            );
         }
         cancel.cancel();
     }

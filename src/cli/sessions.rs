@@ -54,7 +54,9 @@ async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<
     let mut messages: Vec<Arc<Message>> = Vec::new();
     let mut documents: Vec<Value> = Vec::new();
     for entry in entries(whole, id).await? {
-        let Some(event) = told(id, &entry) else { continue };
+        let Some(event) = told(id, &entry) else {
+            continue;
+        };
         if let EventBody::Message(message) = &event.body {
             if at.global.json {
                 let line = line(&event)?;
@@ -66,15 +68,20 @@ async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<
         }
     }
     if at.global.json {
-        return at.out.document(&json!({ "v": 1, "session_id": id, "messages": documents }));
+        return at
+            .out
+            .document(&json!({ "v": 1, "session_id": id, "messages": documents }));
     }
-    at.out.data(&transcript(&messages, at.out.stdout, at.detail()))
+    at.out
+        .data(&transcript(&messages, at.out.stdout, at.detail()))
 }
 
 async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
     let mut renderer = Renderer::new(View::replay(at.out.stdout, at.detail()));
     for entry in entries(whole, id).await? {
-        let Some(event) = told(id, &entry) else { continue };
+        let Some(event) = told(id, &entry) else {
+            continue;
+        };
         if at.global.json {
             at.out.bytes(&line(&event)?)?;
         } else {
@@ -112,7 +119,9 @@ async fn entries(whole: &Outfitter, id: &SessionId) -> Result<Vec<Arc<Entry>>, S
 
 /// The event that an entry is, where it is one.
 fn told(session: &SessionId, entry: &Entry) -> Option<Event> {
-    let (Some(seq), EntryBody::Event(body)) = (entry.event, &entry.body) else { return None };
+    let (Some(seq), EntryBody::Event(body)) = (entry.event, &entry.body) else {
+        return None;
+    };
     Some(Event {
         seq,
         at: entry.at,

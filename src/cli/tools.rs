@@ -31,10 +31,15 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
     let tools = whole.view(at.attended()).listing();
     for fault in whole.faults() {
         let fault = &fault.fault;
-        at.out.tell(&format!("warning: {} is left out: {}\n", fault.what, fault.why));
+        at.out.tell(&format!(
+            "warning: {} is left out: {}\n",
+            fault.what, fault.why
+        ));
     }
     if at.global.json {
-        at.out.bytes(&encoded(|out| outfitter_codec::encode_listing(&tools, out))?)?;
+        at.out.bytes(&encoded(|out| {
+            outfitter_codec::encode_listing(&tools, out)
+        })?)?;
     } else {
         at.out.data(&tables::tools(&tools, at.out.stdout))?;
     }
@@ -44,23 +49,29 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
 fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
     let view = whole.view(at.attended());
-    let tool: Option<Listing> = view.listing().into_iter().find(|tool| tool.name.as_str() == name);
+    let tool: Option<Listing> = view
+        .listing()
+        .into_iter()
+        .find(|tool| tool.name.as_str() == name);
     let Some(tool) = tool else {
         let info = match view.find(name) {
-            Found::Unknown { close } if !close.is_empty() => {
+            Found::Unknown(close) if !close.is_empty() => {
                 Some(format!("did you mean {}?", close.join(" or ")))
             }
             _ => None,
         };
         let failure = Failure::new(Code::UnknownTool, format!("find the tool {name:?}"));
-        let hint = info.unwrap_or_else(|| "`outfitter tools list` lists those you may use".to_owned());
+        let hint =
+            info.unwrap_or_else(|| "`outfitter tools list` lists those you may use".to_owned());
         return Err(failure.with_hint(hint).into());
     };
     if at.global.json {
-        let line = encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
-        let list: Vec<serde_json::Value> = serde_json::from_slice(&line)
-            .map_err(|error| Failure::of(Code::Internal, &error))?;
-        at.out.document(list.first().unwrap_or(&serde_json::Value::Null))?;
+        let line =
+            encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
+        let list: Vec<serde_json::Value> =
+            serde_json::from_slice(&line).map_err(|error| Failure::of(Code::Internal, &error))?;
+        at.out
+            .document(list.first().unwrap_or(&serde_json::Value::Null))?;
     } else {
         at.out.data(&tables::tool(&tool, at.out.stdout))?;
     }
@@ -69,7 +80,11 @@ fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<Exi
 
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     let mut loaded = at.load(args.options.flags())?;
-    let named = args.options.session.clone().or_else(|| loaded.session.clone());
+    let named = args
+        .options
+        .session
+        .clone()
+        .or_else(|| loaded.session.clone());
     if named.is_none() {
         loaded.config.store.url = Some("memory:".to_owned());
     }
@@ -107,7 +122,10 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     match end? {
         CallEnd::Output(output) => said(at, &output),
         CallEnd::Waiting(_) => {
-            let failure = Failure::new(Code::NeedsApproval, "finish the call: it waits for an answer");
+            let failure = Failure::new(
+                Code::NeedsApproval,
+                "finish the call: it waits for an answer",
+            );
             Err(failure.into())
         }
     }
@@ -115,15 +133,22 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
 
 fn said(at: &Invocation<'_>, output: &ToolOutput) -> Result<ExitCode, Stop> {
     if at.global.json {
-        at.out.bytes(&encoded(|out| outfitter_codec::encode_tool_output(output, out))?)?;
+        at.out.bytes(&encoded(|out| {
+            outfitter_codec::encode_tool_output(output, out)
+        })?)?;
     } else if let Some(result) = &output.result {
         match result {
             serde_json::Value::String(text) => at.out.data(&format!("{text}\n"))?,
             other => at.out.document(other)?,
         }
     }
-    let Some(error) = &output.error else { return Ok(ExitCode::SUCCESS) };
-    let mut failure = Failure::new(error.code, format!("call {}: {}", output.tool_name, error.message));
+    let Some(error) = &output.error else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let mut failure = Failure::new(
+        error.code,
+        format!("call {}: {}", output.tool_name, error.message),
+    );
     failure.hint.clone_from(&error.hint);
     at.out.tell(&failure.lines());
     Ok(ExitCode::from(error.code.exit()))
@@ -131,7 +156,10 @@ fn said(at: &Invocation<'_>, output: &ToolOutput) -> Result<ExitCode, Stop> {
 
 fn arguments(at: &Invocation<'_>, args: Option<&ToolArguments>) -> Result<String, Stop> {
     let wrong = |from: &str, error: std::io::Error| {
-        Failure::new(Code::Usage, format!("read the arguments from {from}: {error}"))
+        Failure::new(
+            Code::Usage,
+            format!("read the arguments from {from}: {error}"),
+        )
     };
     let mut text = String::new();
     match args {
@@ -139,7 +167,9 @@ fn arguments(at: &Invocation<'_>, args: Option<&ToolArguments>) -> Result<String
         Some(ToolArguments::Inline(inline)) => text.clone_from(inline),
         Some(ToolArguments::Stdin) => {
             let mut stdin = std::io::stdin().lock().take(MOST_ARGUMENTS);
-            stdin.read_to_string(&mut text).map_err(|error| wrong("stdin", error))?;
+            stdin
+                .read_to_string(&mut text)
+                .map_err(|error| wrong("stdin", error))?;
         }
         Some(ToolArguments::File(path)) => {
             let path = at.env.current_dir().join(path);

@@ -156,6 +156,10 @@ fn as_a_file_has_it(schema: Value) -> Value {
             .map(|(name, value)| {
                 let value = match (name.as_str(), value) {
                     ("type", Value::Array(types)) => not_null(types),
+                    ("enum", Value::Array(mut words)) => {
+                        words.retain(|one| !one.is_null());
+                        words.into()
+                    }
                     ("description", Value::String(text)) => one_paragraph(&text).into(),
                     (_, value) => as_a_file_has_it(value),
                 };

@@ -70,6 +70,16 @@ pub(super) fn fill_in(layers: &mut Layers, env: &Environment) {
         );
     }
 
+    let provider = layers
+        .winner("model.provider")
+        .and_then(|one| one.value.as_str());
+    if let Some(usual) = provider.and_then(outfitter_model::provider_defaults)
+        && !usual.model.is_empty()
+    {
+        let source = Source::Found(format!("default of {}", usual.name));
+        layers.fill("model.name", usual.model.into(), source);
+    }
+
     if let Some(home) = env.data_home() {
         let dir = home.join("outfitter");
         layers.fill("store.data_dir", path_value(&dir), Source::Default);

@@ -40,14 +40,14 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Model {
-    /// The provider: `openai`, `anthropic`, `gemini`, `ollama`, or `scripted`. Without any, the
-    /// first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` and `OLLAMA_HOST` that is
-    /// set decides.
+    /// The provider; `openai` with a `base_url` is any service that speaks its chat completions.
+    /// Without one, the first of `ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` and
+    /// `OLLAMA_HOST` that is set decides.
+    #[schemars(with = "Option<ProviderWord>")]
     pub provider: Option<String>,
     /// The model's name at its provider. Without one, the provider's default.
     pub name: Option<String>,
-    /// Where the provider listens. With `openai` it can be any service that speaks its
-    /// chat completions.
+    /// Where the provider listens. Without it, where it usually does.
     #[schemars(with = "Option<Url>")]
     pub base_url: Option<String>,
     /// The name of the environment variable that has the key. Without one, the provider's usual.
@@ -361,19 +361,31 @@ text_with_format! {
     StoreText "store-url",
 }
 
-/// The words of [`Role`], which itself knows nothing of schemas.
-struct RoleWord;
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident = $words:expr,)+) => {$(
+        $(#[$doc])*
+        struct $name;
 
-impl JsonSchema for RoleWord {
-    fn inline_schema() -> bool {
-        true
-    }
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
 
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "RoleWord".into()
-    }
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": Role::ALL.map(Role::as_str) })
-    }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                let words: Vec<&str> = $words;
+                json_schema!({ "type": "string", "enum": words })
+            }
+        }
+    )+};
+}
+
+words! {
+    /// The words of [`Role`], which itself knows nothing of schemas.
+    RoleWord = Role::ALL.map(Role::as_str).into(),
+    /// The names of the one table of providers.
+    ProviderWord = outfitter_model::PROVIDERS.iter().map(|provider| provider.name).collect(),
 }

@@ -18,11 +18,15 @@ mod live;
 mod outcome;
 mod progress;
 pub mod tables;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod transcript;
 mod units;
+mod view;
 
 pub use block::{Piece, To};
 pub use face::{Colour, Face, Ink};
-pub use live::{Answer, Detail, Kind, Renderer, View};
+pub use live::Renderer;
 pub use transcript::transcript;
+pub use view::{Answer, Detail, Kind, View};

@@ -195,3 +195,83 @@ fn minute(at: UnixMs) -> String {
         |at| at.strftime("%Y-%m-%d %H:%M").to_string(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use outfitter_core::{Exposure, Role, SessionId, SourceId, ToolName};
+    use serde_json::json;
+
+    use super::*;
+    use crate::render::Colour;
+
+    const NARROW: Face = Face {
+        terminal: true,
+        colour: Colour::Off,
+        width: Some(64),
+    };
+
+    fn listing(name: &str, role: Role, effects: &[Effect]) -> Listing {
+        Listing {
+            name: ToolName::new(name).unwrap(),
+            source: SourceId::new("builtin").unwrap(),
+            description: "Searches files for a pattern. Use it before reading them whole.".into(),
+            input_schema: Arc::new(json!({
+                "type": "object",
+                "properties": {
+                    "pattern": { "type": "string", "description": "What to\nsearch for" },
+                    "mode": { "enum": ["content", "files"], "default": "content" },
+                    "limit": { "type": ["integer", "null"], "default": 200 },
+                },
+                "required": ["pattern"],
+            })),
+            output_schema: Some(Arc::new(json!({
+                "type": "object",
+                "properties": { "count": { "type": "integer" } },
+            }))),
+            exposure: Exposure::Listed,
+            min_role: role,
+            effects: Effects::of(effects),
+            presented: true,
+        }
+    }
+
+    #[test]
+    fn tools_are_a_table_that_fits() {
+        let listings = [
+            listing("grep", Role::User, &[Effect::Read]),
+            listing(
+                "execute_shell_command",
+                Role::Admin,
+                &[Effect::Read, Effect::Exec],
+            ),
+        ];
+        let table = tools(&listings, NARROW);
+        assert!(table.lines().all(|line| columns(line) <= 64), "{table}");
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn a_tool_says_what_it_takes_and_gives() {
+        insta::assert_snapshot!(tool(&listing("grep", Role::User, &[Effect::Read]), NARROW));
+    }
+
+    #[test]
+    fn sessions_are_a_table() {
+        let session = |id: &str, entries| SessionSummary {
+            id: SessionId::new(id).unwrap(),
+            created: UnixMs(1_700_000_000_000),
+            updated: UnixMs(1_700_000_100_000),
+            entries,
+        };
+        let table = sessions(&[session("cli", 12), session("fix-42", 12_345)], NARROW);
+        insta::assert_snapshot!(table);
+    }
+
+    #[test]
+    fn nothing_is_said_in_words_not_in_an_empty_table() {
+        assert_eq!(tools(&[], NARROW), "there are no tools you may use\n");
+        assert_eq!(sessions(&[], NARROW), "there are no sessions\n");
+    }
+}

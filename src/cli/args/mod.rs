@@ -54,8 +54,20 @@ pub struct Global {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// See it work: a scripted model, real tools, no key and no network
+    Demo(DemoArgs),
+    /// Make one run: a prompt in, an answer out
+    Run(RunArgs),
+    /// Talk in the terminal
+    Chat(ChatArgs),
+    /// List, show or call tools
+    Tools(ToolsArgs),
+    /// List, show, replay or delete sessions
+    Sessions(SessionsArgs),
     /// Check, explain or describe the configuration
     Config(ConfigArgs),
+    /// Say what works here and what does not
+    Doctor(DoctorArgs),
 }
 
 /// `config`.

@@ -1,0 +1,91 @@
+//! Why the whole cannot be put together.
+
+use outfitter_core::{Code, ErrorInfo, FilesError, ModelError, SandboxError};
+use outfitter_tools::SourceRefused;
+
+/// Why the whole cannot be put together, or a session not opened.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// A name in the configuration, or on the command line, that is no tool's.
+    #[error("find the tool {name:?} that {from} names")]
+    UnknownTool {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        from: String,
+        /// Tools that were perhaps meant.
+        close: Vec<String>,
+    },
+    /// A source was not taken.
+    #[error("take the tools of a source")]
+    Source(#[from] SourceRefused),
+    /// `[store] url` names no store.
+    #[error("use [store] url")]
+    StoreUrl(#[source] outfitter_store::UrlError),
+    /// The model cannot be set up.
+    #[error(transparent)]
+    Model(ModelError),
+    /// The sandbox cannot be set up.
+    #[error(transparent)]
+    Sandbox(SandboxError),
+    /// The workspace is no directory that can be used.
+    #[error("use the workspace {path}")]
+    Workspace {
+        /// The directory.
+        path: String,
+        /// The cause.
+        #[source]
+        source: FilesError,
+    },
+    /// A directory of ours cannot be made.
+    #[error("use the data directory {path}")]
+    Data {
+        /// The directory.
+        path: String,
+        /// The cause.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Neither the configuration nor the environment says where data lives.
+    #[error("find a place for data: neither HOME nor [store] data_dir is set")]
+    NoDataDir,
+}
+
+impl BuildError {
+    /// The error as clients read it, with its causes.
+    #[must_use]
+    pub fn to_info(&self) -> ErrorInfo {
+        let (code, hint) = match self {
+            Self::UnknownTool { close, .. } => (
+                Code::Usage,
+                (!close.is_empty()).then(|| format!("did you mean {}?", close.join(" or "))),
+            ),
+            Self::Source(_) | Self::NoDataDir => (Code::Usage, None),
+            Self::Workspace { .. } => (
+                Code::Usage,
+                Some("--workspace names an existing directory".to_owned()),
+            ),
+            Self::StoreUrl(error) => (Code::Usage, Some(error.hint().to_owned())),
+            Self::Data { .. } => (Code::Unavailable, None),
+            Self::Model(error) => (error.code(), error.to_info().hint),
+            Self::Sandbox(error) => (
+                Code::Unavailable,
+                match error {
+                    SandboxError::Unavailable { hint, .. } => hint.clone(),
+                    _ => None,
+                },
+            ),
+        };
+        let mut message = format!("failed to {self}");
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            message = format!("{message}: {error}");
+            cause = error.source();
+        }
+        let info = ErrorInfo::new(code, message);
+        match hint {
+            Some(hint) => info.with_hint(hint),
+            None => info,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A sandbox with files and without commands.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    CommandSpec, Exit, Files, FilesError, JobId, JobInfo, Killed, Level, Offset, OutputChunk,
+    Sandbox, SandboxError, SandboxInfo,
+};
+use outfitter_sandbox::{LocalFiles, Protected};
+
+/// Files beneath one directory; commands are refused.
+pub(crate) struct FilesOnly {
+    info: SandboxInfo,
+    files: LocalFiles,
+}
+
+impl FilesOnly {
+    const REASON: &'static str = "there is no program that supervises commands";
+
+    /// One over this directory.
+    pub(crate) fn open(root: &Path, protected: Protected) -> Result<Arc<dyn Sandbox>, FilesError> {
+        let files = LocalFiles::open(root, protected)?;
+        let info = SandboxInfo {
+            backend: "none".to_owned(),
+            level: Level::None,
+            isolating: false,
+            missing: vec![Self::REASON.to_owned()],
+            workspace: files.workspace().to_owned(),
+            network: false,
+        };
+        Ok(Arc::new(Self { info, files }))
+    }
+
+    fn refuse<T>() -> Result<T, SandboxError> {
+        Err(SandboxError::Unavailable {
+            reason: Self::REASON.to_owned(),
+            hint: Some("give the Builder a supervisor".to_owned()),
+        })
+    }
+}
+
+#[async_trait]
+impl Sandbox for FilesOnly {
+    fn info(&self) -> &SandboxInfo {
+        &self.info
+    }
+
+    async fn spawn(&self, _: CommandSpec) -> Result<JobId, SandboxError> {
+        Self::refuse()
+    }
+
+    async fn output(
+        &self,
+        job: &JobId,
+        _: Offset,
+        _: usize,
+        _: Duration,
+    ) -> Result<OutputChunk, SandboxError> {
+        Err(SandboxError::NotFound(job.clone()))
+    }
+
+    async fn tail(&self, job: &JobId, _: usize) -> Result<OutputChunk, SandboxError> {
+        Err(SandboxError::NotFound(job.clone()))
+    }
+
+    async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {
+        Err(SandboxError::NotFound(job.clone()))
+    }
+
+    async fn kill(&self, job: &JobId, _: Duration) -> Result<Killed, SandboxError> {
+        Err(SandboxError::NotFound(job.clone()))
+    }
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        Vec::new()
+    }
+
+    fn files(&self) -> &dyn Files {
+        &self.files
+    }
+}

@@ -1,0 +1,106 @@
+//! The model that the configuration names.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{Cancel, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream};
+use outfitter_model::{ModelCallPolicy, ModelSettings, provider_defaults};
+use secrecy::SecretString;
+
+use crate::config::Config;
+use crate::env::Environment;
+
+/// The provider that the configuration names, with its key from the environment.
+pub(crate) fn provider(
+    config: &Config,
+    environment: &Environment,
+) -> Result<Arc<dyn ModelProvider>, ModelError> {
+    let model = &config.model;
+    let Some(provider) = &model.provider else {
+        return Err(ModelError::Setup {
+            message: "no model is chosen".to_owned(),
+            hint: Some(
+                "set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or OLLAMA_HOST, or write \
+                 [model] provider in outfitter.toml; `outfitter demo` needs none"
+                    .to_owned(),
+            ),
+        });
+    };
+    let base_url = model
+        .base_url
+        .clone()
+        .or_else(|| ollama_host(provider, environment));
+    ModelSettings {
+        provider: provider.clone(),
+        name: model.name.clone(),
+        base_url,
+        api_key: key(config, environment),
+        api_key_env: model.api_key_env.clone(),
+        policy: ModelCallPolicy {
+            max_retries: model.max_retries,
+            retry_delay: Duration::from_millis(model.retry_delay_ms.into()),
+            max_retry_delay: Duration::from_millis(model.max_retry_delay_ms.into()),
+            timeout: Duration::from_secs(model.timeout_seconds.into()),
+        },
+        vision: model.vision,
+        context_tokens: model.context_tokens,
+        max_output_tokens: None,
+        script: model.script.clone(),
+    }
+    .build()
+}
+
+/// The key of the provider, where the environment has it.
+pub(crate) fn key(config: &Config, environment: &Environment) -> Option<SecretString> {
+    let usual = || provider_defaults(config.model.provider.as_deref()?)?.api_key_env;
+    let name = config.model.api_key_env.as_deref().or_else(usual)?;
+    environment.secret(name)
+}
+
+/// Where Ollama listens, from its own variable: a host, a host and a port, or a URL.
+fn ollama_host(provider: &str, environment: &Environment) -> Option<String> {
+    if provider != "ollama" {
+        return None;
+    }
+    let host = environment.text(crate::env::OLLAMA_HOST)?.trim();
+    if host.is_empty() {
+        return None;
+    }
+    let url = if host.contains("://") {
+        host.to_owned()
+    } else {
+        format!("http://{host}")
+    };
+    let host = url.split("://").nth(1).unwrap_or_default();
+    let port = if host.contains(':') { "" } else { ":11434" };
+    Some(format!("{}{port}/v1", url.trim_end_matches('/')))
+}
+
+/// The model of calls that need none.
+pub(crate) struct NoModel(ModelInfo);
+
+impl NoModel {
+    pub(crate) fn new() -> Self {
+        Self(ModelInfo {
+            provider: "none".to_owned(),
+            name: "none".to_owned(),
+            vision: false,
+            context_tokens: None,
+        })
+    }
+}
+
+#[async_trait]
+impl ModelProvider for NoModel {
+    fn info(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    async fn stream(&self, _: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
+        Err(ModelError::Setup {
+            message: "this run has no model".to_owned(),
+            hint: None,
+        })
+    }
+}

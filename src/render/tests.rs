@@ -1,0 +1,566 @@
+//! What a reader sees, event by event.
+
+use std::sync::Arc;
+
+use outfitter_core::{
+    CallId, Code, DeltaKind, ErrorInfo, Event, EventBody, EventSeq, Message, MessageId,
+    MessageRole, Part, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, SessionId, Status,
+    Stream, TokenUsage, ToolCall, ToolOutput, UnixMs, WarningCode,
+};
+use serde_json::{Value, json};
+
+use super::{Answer, Colour, Detail, Face, Kind, Renderer, To, View, transcript};
+
+const TERMINAL: Face = Face {
+    terminal: true,
+    colour: Colour::Off,
+    width: Some(72),
+};
+
+const COLOURED: Face = Face {
+    colour: Colour::On,
+    ..TERMINAL
+};
+
+/// A run that is told event by event, fifty milliseconds apart.
+struct Story {
+    renderer: Renderer,
+    seq: u64,
+    data: String,
+    people: String,
+    both: String,
+}
+
+impl Story {
+    fn new(view: View) -> Self {
+        Self {
+            renderer: Renderer::new(view),
+            seq: 0,
+            data: String::new(),
+            people: String::new(),
+            both: String::new(),
+        }
+    }
+
+    fn watched() -> Self {
+        Self::new(View::live(TERMINAL, TERMINAL, Detail::Calm))
+    }
+
+    fn tell(&mut self, body: EventBody) -> &mut Self {
+        self.seq += 1;
+        let event = Event {
+            seq: EventSeq(self.seq),
+            at: UnixMs(1_700_000_000_000 + self.seq * 50),
+            session: SessionId::new("cli").unwrap(),
+            run: RunId::new("run_1").unwrap(),
+            via: None,
+            body,
+        };
+        for piece in self.renderer.event(&event) {
+            self.both.push_str(&piece.text);
+            match piece.to {
+                To::Data => self.data.push_str(&piece.text),
+                To::People => self.people.push_str(&piece.text),
+            }
+        }
+        self
+    }
+
+    fn started(&mut self) -> &mut Self {
+        self.tell(EventBody::RunStarted(RunStarted {
+            resumes: None,
+            model: Some("openai/gpt-5".to_owned()),
+            mode: "agent".to_owned(),
+            tools: vec!["grep".to_owned(), "file_read".to_owned()],
+            skills: Vec::new(),
+            sandbox: SandboxSummary {
+                backend: "local".to_owned(),
+                level: "full".to_owned(),
+            },
+            workflow: None,
+        }))
+    }
+
+    fn delta(&mut self, kind: DeltaKind, text: &str) -> &mut Self {
+        self.tell(EventBody::Delta {
+            message_id: message_id(),
+            kind,
+            text: text.to_owned(),
+            tool_call_id: None,
+        })
+    }
+
+    fn says(&mut self, pieces: &[&str]) -> &mut Self {
+        for piece in pieces {
+            self.delta(DeltaKind::Text, piece);
+        }
+        let whole = pieces.concat();
+        self.message(vec![Part::Text { text: whole }])
+    }
+
+    fn message(&mut self, parts: Vec<Part>) -> &mut Self {
+        self.tell(EventBody::Message(assistant(parts)))
+    }
+
+    fn call(&mut self, id: &str, tool: &str, arguments: Value) -> &mut Self {
+        self.tell(EventBody::ToolCall {
+            tool_call_id: CallId::new(id).unwrap(),
+            tool_name: tool.to_owned(),
+            arguments,
+        })
+    }
+
+    fn prints(&mut self, id: &str, stream: Stream, text: &str) -> &mut Self {
+        self.progress(id, stream, text, 0)
+    }
+
+    fn progress(&mut self, id: &str, stream: Stream, text: &str, dropped: u64) -> &mut Self {
+        self.tell(EventBody::ToolProgress {
+            tool_call_id: CallId::new(id).unwrap(),
+            text: text.to_owned(),
+            stream,
+            closed: text.is_empty() && dropped == 0,
+            dropped_bytes: dropped,
+        })
+    }
+
+    fn ends(&mut self, id: &str, tool: &str, result: Value) -> &mut Self {
+        self.tell(EventBody::Message(answer(output(
+            id,
+            tool,
+            Some(result),
+            None,
+        ))))
+    }
+
+    fn refused(&mut self, id: &str, tool: &str, error: ErrorInfo) -> &mut Self {
+        self.tell(EventBody::Message(answer(output(
+            id,
+            tool,
+            None,
+            Some(error),
+        ))))
+    }
+
+    fn finished(&mut self, answer: &str) -> &mut Self {
+        self.tell(EventBody::Usage(TokenUsage {
+            input_tokens: 1234,
+            output_tokens: 56,
+            cache_read_tokens: 1000,
+            ..TokenUsage::default()
+        }));
+        self.tell(EventBody::RunFinished {
+            outcome: RunOutcome::Success,
+            output: Box::new(RunOutput {
+                status: RunOutcome::Success,
+                answer: answer.to_owned(),
+                suggested_actions: Vec::new(),
+                error: None,
+            }),
+        })
+    }
+}
+
+fn message_id() -> MessageId {
+    MessageId::new("msg_1").unwrap()
+}
+
+fn assistant(parts: Vec<Part>) -> Arc<Message> {
+    Arc::new(Message {
+        id: message_id(),
+        role: MessageRole::Assistant,
+        parts,
+        output: None,
+    })
+}
+
+fn calls(id: &str, name: &str, arguments: &str) -> Part {
+    Part::ToolCall(ToolCall {
+        id: CallId::new(id).unwrap(),
+        name: name.to_owned(),
+        arguments: arguments.into(),
+    })
+}
+
+fn output(id: &str, tool: &str, result: Option<Value>, error: Option<ErrorInfo>) -> ToolOutput {
+    ToolOutput {
+        tool_name: tool.to_owned(),
+        tool_call_id: CallId::new(id).unwrap(),
+        tool_call_args: json!({}),
+        status: error
+            .as_ref()
+            .map_or(Status::Success, |error| Status::of(error.code)),
+        result,
+        error,
+        ui_hints: None,
+        artifacts: Vec::new(),
+        truncated: None,
+    }
+}
+
+fn answer(output: ToolOutput) -> Arc<Message> {
+    Arc::new(Message {
+        id: MessageId::new("msg_tool").unwrap(),
+        role: MessageRole::Tool,
+        parts: vec![Part::Text {
+            text: output.projection().0,
+        }],
+        output: Some(Arc::new(output)),
+    })
+}
+
+/// A whole run with a bit of everything.
+fn tell_all(story: &mut Story) {
+    story
+        .started()
+        .delta(DeltaKind::Reasoning, "The tests fail,\n")
+        .delta(DeltaKind::Reasoning, "so I run them.\n\n")
+        .delta(DeltaKind::Text, "\nI run ")
+        .delta(DeltaKind::Text, "the tests first.\n")
+        .message(vec![
+            Part::Text {
+                text: "\nI run the tests first.\n".to_owned(),
+            },
+            calls("c1", "execute_shell_command", "{}"),
+        ])
+        .call(
+            "c1",
+            "execute_shell_command",
+            json!({"command": "cargo test"}),
+        )
+        .prints(
+            "c1",
+            Stream::Stdout,
+            "running 2 tests\ntest a ... ok\ntest b",
+        )
+        .prints("c1", Stream::Stderr, "warning: unused\n")
+        .prints("c1", Stream::Stdout, " ... FAILED\n")
+        .prints("c1", Stream::Stdout, "")
+        .ends(
+            "c1",
+            "execute_shell_command",
+            json!({"exit_code": 101, "stdout_bytes": 52}),
+        )
+        .call("c2", "file_update", json!({"path": "src/lib.rs"}))
+        .ends(
+            "c2",
+            "file_update",
+            json!({
+                "replacements": 1,
+                "diff": "--- a\n+++ b\n@@ -1,2 +1,2 @@\n fn b() {\n-    1\n+    2\n",
+            }),
+        )
+        .call(
+            "c3",
+            "file_write",
+            json!({"path": "/etc/passwd", "content": "x"}),
+        )
+        .refused(
+            "c3",
+            "file_write",
+            ErrorInfo::new(Code::NotPermitted, "the path is outside of the workspace")
+                .with_hint("paths begin at the workspace"),
+        )
+        .tell(EventBody::Warning {
+            code: WarningCode::Retried,
+            message: "the provider was busy; tried again".to_owned(),
+        })
+        .says(&["Test `b` passes now."])
+        .finished("Test `b` passes now.");
+}
+
+#[test]
+fn a_run_in_a_terminal() {
+    let mut story = Story::watched();
+    tell_all(&mut story);
+    insta::assert_snapshot!(story.both);
+}
+
+#[test]
+fn a_run_in_colour_has_the_same_words() {
+    let mut plain = Story::watched();
+    tell_all(&mut plain);
+    let mut coloured = Story::new(View::live(COLOURED, COLOURED, Detail::Calm));
+    tell_all(&mut coloured);
+    assert_eq!(outfitter_text::ansi::fold(&coloured.both), plain.both);
+    for line in coloured.both.lines() {
+        let (on, off) = (
+            line.matches("\u{1b}[").count(),
+            line.matches("\u{1b}[0m").count(),
+        );
+        assert!(
+            on >= 2 * off && (on == 0) == (off == 0),
+            "colour leaks out of {line:?}"
+        );
+    }
+    insta::assert_snapshot!(coloured.both.replace('\u{1b}', "␛"));
+}
+
+#[test]
+fn a_pipe_gets_the_answer_and_nothing_else() {
+    let mut story = Story::new(View::live(Face::PLAIN, TERMINAL, Detail::Calm));
+    tell_all(&mut story);
+    assert_eq!(story.data, "Test `b` passes now.\n");
+    insta::assert_snapshot!(story.people);
+}
+
+#[test]
+fn where_nobody_watches_there_is_no_noise() {
+    let mut story = Story::new(View::live(Face::PLAIN, Face::PLAIN, Detail::Calm));
+    tell_all(&mut story);
+    assert!(!story.both.contains('\u{1b}'));
+    assert!(!story.people.contains("openai/gpt-5"), "{}", story.people);
+    assert!(!story.people.contains("so I run them"), "{}", story.people);
+    assert!(!story.people.contains("tokens"), "{}", story.people);
+    assert!(
+        story.people.contains("denied: the path"),
+        "{}",
+        story.people
+    );
+}
+
+#[test]
+fn more_is_shown_when_asked_for() {
+    let mut story = Story::new(View::live(TERMINAL, TERMINAL, Detail::Full));
+    story
+        .started()
+        .call("c1", "grep", json!({"pattern": "todo", "limit": 3}))
+        .ends("c1", "grep", json!({"matches": [], "count": 0}))
+        .finished("None.");
+    insta::assert_snapshot!(story.both);
+}
+
+#[test]
+fn calls_that_run_at_once_are_told_apart() {
+    let mut story = Story::watched();
+    story
+        .call("c1", "execute_shell_command", json!({"command": "make a"}))
+        .call("c2", "execute_shell_command", json!({"command": "make b"}))
+        .call("c3", "grep", json!({"pattern": "x"}))
+        .prints("c2", Stream::Stdout, "b1\n")
+        .prints("c1", Stream::Stdout, "a1\n")
+        .ends("c3", "grep", json!({"matches": [], "count": 0}))
+        .ends("c1", "execute_shell_command", json!({"exit_code": 0}))
+        .prints("c2", Stream::Stdout, "b2\n")
+        .ends("c2", "execute_shell_command", json!({"exit_code": 0}));
+    insta::assert_snapshot!(story.both);
+}
+
+#[test]
+fn nothing_a_tool_prints_controls_the_terminal() {
+    let evil = "\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[31mred\u{1b}[0m\r\u{9b}5mover\u{202e}txt\n";
+    let mut story = Story::watched();
+    story
+        .call("c1", "x\u{1b}[2Jy", json!({"command": evil}))
+        .prints("c1", Stream::Stdout, evil)
+        .prints("c1", Stream::Stderr, "\u{1b}")
+        .prints("c1", Stream::Stderr, "[2Jhalf\n")
+        .refused(
+            "c1",
+            "x",
+            ErrorInfo::new(Code::Failed, evil).with_hint(evil),
+        )
+        .says(&["model \u{1b}", "[2J", evil])
+        .tell(EventBody::Warning {
+            code: WarningCode::Refused,
+            message: evil.to_owned(),
+        });
+    assert!(
+        !story
+            .both
+            .contains(['\u{1b}', '\u{9b}', '\u{7}', '\u{202e}', '\r'])
+    );
+    insta::assert_snapshot!(story.both);
+}
+
+#[test]
+fn a_progress_bar_is_one_line() {
+    let mut story = Story::watched();
+    story.call("c1", "execute_shell_command", json!({"command": "fetch"}));
+    for step in 0..100 {
+        story.prints("c1", Stream::Stderr, &format!("\r{step}%"));
+    }
+    story.prints("c1", Stream::Stderr, "\rdone\n").ends(
+        "c1",
+        "execute_shell_command",
+        json!({"exit_code": 0}),
+    );
+    assert_eq!(story.both.matches('│').count(), 1, "{}", story.both);
+    assert!(story.both.contains("│ done\n"), "{}", story.both);
+}
+
+#[test]
+fn a_line_that_never_ends_is_shown_when_its_call_does() {
+    let mut story = Story::watched();
+    story
+        .call(
+            "c1",
+            "execute_shell_command",
+            json!({"command": "printf x"}),
+        )
+        .prints("c1", Stream::Stdout, "no break")
+        .ends("c1", "execute_shell_command", json!({"exit_code": 0}));
+    assert!(story.both.contains("│ no break\n"), "{}", story.both);
+}
+
+#[test]
+fn what_is_too_much_to_show_is_counted() {
+    let mut story = Story::watched();
+    story
+        .call(
+            "c1",
+            "execute_shell_command",
+            json!({"command": "seq 1000"}),
+        )
+        .prints("c1", Stream::Stdout, &"line\n".repeat(1000))
+        .progress("c1", Stream::Stdout, "after\n", 4096)
+        .ends("c1", "execute_shell_command", json!({"exit_code": 0}));
+    assert_eq!(story.both.matches("│ line\n").count(), 400);
+    assert!(story.both.contains("… 4.0 kB lost"), "{}", story.both);
+    assert!(story.both.contains("… 601 more lines"), "{}", story.both);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let mut story = Story::watched();
+    let long = "汉字 and words ".repeat(30);
+    story
+        .call("c1", "execute_shell_command", json!({"command": long}))
+        .prints("c1", Stream::Stdout, &format!("{long}\n"))
+        .ends("c1", "execute_shell_command", json!({"value": long}));
+    for line in story.both.lines() {
+        assert!(super::text::columns(line) <= 72, "{line}");
+    }
+}
+
+#[test]
+fn text_lost_on_the_way_is_made_good_by_the_message() {
+    let mut story = Story::watched();
+    story.delta(DeltaKind::Text, "one two");
+    story.message(vec![Part::Text {
+        text: "one two three\n".to_owned(),
+    }]);
+    assert_eq!(story.data, "one two three\n");
+
+    let mut story = Story::watched();
+    story.delta(DeltaKind::Text, "one three");
+    story.message(vec![Part::Text {
+        text: "one two three".to_owned(),
+    }]);
+    assert_eq!(story.data, "one three\none two three\n");
+}
+
+#[test]
+fn words_appear_as_they_come() {
+    let mut story = Story::watched();
+    story.delta(DeltaKind::Text, "\n\nHel");
+    assert_eq!(story.data, "Hel");
+    story.delta(DeltaKind::Text, "lo\n\n");
+    assert_eq!(story.data, "Hello");
+    story.delta(DeltaKind::Text, "you");
+    assert_eq!(story.data, "Hello\n\nyou");
+}
+
+#[test]
+fn a_run_that_failed_says_why_only_where_nobody_else_does() {
+    let failed = || EventBody::RunFinished {
+        outcome: RunOutcome::Failed,
+        output: Box::new(RunOutput {
+            status: RunOutcome::Failed,
+            answer: String::new(),
+            suggested_actions: Vec::new(),
+            error: Some(ErrorInfo::new(Code::Unavailable, "the provider is down")),
+        }),
+    };
+    let mut live = Story::watched();
+    live.tell(failed());
+    assert_eq!(live.people, "failed\n");
+    let mut replay = Story::new(View::replay(TERMINAL, Detail::Calm));
+    replay.tell(failed());
+    assert_eq!(replay.data, "failed: unavailable: the provider is down\n");
+}
+
+#[test]
+fn a_conversation_introduces_itself_once() {
+    let mut story = Story::watched();
+    story.started().finished("One.").started().finished("Two.");
+    assert_eq!(
+        story.people.matches("openai/gpt-5").count(),
+        1,
+        "{}",
+        story.people
+    );
+}
+
+#[test]
+fn a_replay_is_all_data_and_has_the_prompt() {
+    let mut story = Story::new(View::replay(TERMINAL, Detail::Calm));
+    story.started();
+    story.tell(EventBody::Message(Arc::new(Message::text(
+        MessageId::new("msg_0").unwrap(),
+        MessageRole::User,
+        "what is\nto do?",
+    ))));
+    story
+        .message(vec![
+            Part::Reasoning {
+                text: "I look.".to_owned(),
+                signature: None,
+            },
+            calls("c1", "grep", "{}"),
+        ])
+        .call("c1", "grep", json!({"pattern": "todo"}))
+        .ends("c1", "grep", json!({"matches": [{}], "count": 1}))
+        .message(vec![Part::Text {
+            text: "One thing.".to_owned(),
+        }])
+        .finished("One thing.");
+    assert_eq!(story.people, "");
+    insta::assert_snapshot!(story.data);
+}
+
+#[test]
+fn a_session_reads_as_a_conversation() {
+    let user = Message::text(message_id(), MessageRole::User, "what is to do?");
+    let messages = [
+        Arc::new(user),
+        assistant(vec![
+            Part::Reasoning {
+                text: "I look.".to_owned(),
+                signature: None,
+            },
+            Part::Text {
+                text: "I search.\n".to_owned(),
+            },
+            calls("c1", "grep", "{\"pattern\": \"todo\"}"),
+            calls("c2", "file_read", "{\"path\": \"a"),
+        ]),
+        answer(output(
+            "c1",
+            "grep",
+            Some(json!({"matches": [], "count": 0})),
+            None,
+        )),
+        answer(output(
+            "c2",
+            "file_read",
+            None,
+            Some(ErrorInfo::new(
+                Code::InvalidArguments,
+                "the arguments are cut off",
+            )),
+        )),
+        assistant(vec![Part::Text {
+            text: "Nothing.".to_owned(),
+        }]),
+    ];
+    insta::assert_snapshot!(transcript(&messages, TERMINAL, Detail::Calm));
+}
+
+#[test]
+fn a_view_follows_what_the_streams_are() {
+    let view = View::live(Face::PLAIN, TERMINAL, Detail::Calm);
+    assert_eq!((view.answer, view.kind), (Answer::AtEnd, Kind::Live));
+    let view = View::live(TERMINAL, Face::PLAIN, Detail::Calm);
+    assert_eq!(view.answer, Answer::Streamed);
+}
