@@ -184,6 +184,8 @@ mod tests {
     #[case::no_space(b"data:a\n\n", &["a"])]
     #[case::only_one_space_goes(b"data:  a\n\n", &[" a"])]
     #[case::several_lines(b"data: a\ndata: b\n\n", &["a\nb"])]
+    #[case::several_lines_crlf(b"data: a\r\ndata: b\r\n\r\n", &["a\nb"])]
+    #[case::several_lines_cr(b"data: a\rdata: b\r\r", &["a\nb"])]
     #[case::empty_second_line(b"data: a\ndata\n\n", &["a\n"])]
     #[case::empty_first_line(b"data:\ndata: a\n\n", &["\na"])]
     #[case::comments(b": hello\n\ndata: a\n: and\ndata: b\n\n", &["a\nb"])]
@@ -199,9 +201,16 @@ mod tests {
 
     #[test]
     fn the_two_bytes_of_a_line_end_may_come_in_two_reads() {
-        let pieces: [&[u8]; 4] = [b"data: a\r", b"\n\r", b"\ndata: b\r", b"\n\r\n"];
-        assert_eq!(data(&pieces.concat()), ["a", "b"]);
-        assert_eq!(read(&pieces).len(), 2);
+        let pieces: [&[u8]; 5] = [
+            b"data: a\r",
+            b"\ndata: b\r",
+            b"\n\r",
+            b"\ndata: c\r",
+            b"\n\r\n",
+        ];
+        let texts: Vec<String> = read(&pieces).into_iter().map(|(_, data)| data).collect();
+        assert_eq!(texts, ["a\nb", "c"]);
+        assert_eq!(data(&pieces.concat()), texts);
     }
 
     #[test]

@@ -545,6 +545,19 @@ async fn other_choices_and_unknown_reasons_do_no_harm() {
 }
 
 #[tokio::test]
+async fn a_reply_that_goes_on_after_a_reason_is_not_over() {
+    let early = event(&json!({"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}));
+    let steps = vec![
+        stream_head(),
+        chunk(early + &delta(&json!({"content": "b"}))),
+        Step::Close,
+    ];
+    let outcome = openai(steps).await;
+    assert!(matches!(outcome.error, Some(ModelError::Truncated)));
+    assert_eq!(outcome.text(), "ab");
+}
+
+#[tokio::test]
 async fn a_reason_in_every_chunk_does_not_end_the_reply() {
     let chunk = |word: &str| {
         event(&json!({"choices": [{"delta": {"content": word}, "finish_reason": "stop"}]}))

@@ -194,6 +194,24 @@ async fn one_connection_serves_every_call_though_the_last_chunk_comes_late(
     assert_eq!(fake.connections(), 1);
 }
 
+/// On several threads the connection's own task runs beside the caller, who may be faster.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn one_connection_serves_every_call_on_several_threads() {
+    const CALLS: usize = 200;
+    let steps = vec![stream_head(), chunk([REPLY, DONE].concat()), last_chunk()];
+    let fake = Fake::start(std::iter::repeat_n(steps, CALLS)).await;
+    let model = settings("openai", fake.url("")).build().unwrap();
+    for _ in 0..CALLS {
+        ask(&model, hello()).await.whole();
+    }
+    assert_eq!(fake.received().len(), CALLS);
+    assert!(
+        fake.connections() < CALLS / 10,
+        "{} connections",
+        fake.connections()
+    );
+}
+
 #[tokio::test]
 async fn a_caller_that_stops_at_the_stop_keeps_the_connection_too() {
     let steps = vec![stream_head(), chunk(REPLY), chunk(DONE), last_chunk()];
