@@ -37,6 +37,15 @@ impl Key {
         )
     }
 
+    /// What it means, and the bounds of its value in parentheses.
+    #[must_use]
+    pub fn described(&self) -> String {
+        match self.kind.bounds() {
+            Some(bounds) => format!("{} ({bounds})", self.doc),
+            None => self.doc.clone(),
+        }
+    }
+
     /// What a value must be, for people.
     #[must_use]
     pub fn expects(&self) -> String {
@@ -136,6 +145,10 @@ pub fn schema() -> Value {
     let mut schema = as_a_file_has_it(schema);
     // What a reader wants to see first.
     if let Some(map) = schema.as_object_mut() {
+        for table in sections_mut(map) {
+            // The default of a table is that of its keys.
+            table.shift_remove("default");
+        }
         let first = ["$schema", "title", "description"];
         let first: Vec<_> = first
             .into_iter()
@@ -145,6 +158,15 @@ pub fn schema() -> Value {
         *map = first.into_iter().chain(rest).collect();
     }
     schema
+}
+
+fn sections_mut(schema: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    schema
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flat_map(Map::values_mut)
+        .filter_map(Value::as_object_mut)
 }
 
 /// A key that may be left out cannot be `null` in a file; and descriptions are one paragraph.

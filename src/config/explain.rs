@@ -62,7 +62,7 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
         out.push_str(&format!("\n{}[{section}]\n\n", comment(about)));
         for one in explained.iter().filter(|one| one.key.section == section) {
             let Explained { key, value, source } = one;
-            out.push_str(&comment(&format!("{} ({})", key.doc, key.expects())));
+            out.push_str(&comment(&key.described()));
             if value.is_null() {
                 out.push_str(&format!("# {} is not set\n\n", key.name));
             } else {

@@ -115,6 +115,15 @@ impl Kind {
         }
     }
 
+    /// What a value must be, where a reader could not guess it.
+    pub(super) fn bounds(&self) -> Option<String> {
+        match self {
+            Self::Boolean | Self::Text(Format::Any | Format::Path | Format::Variable) => None,
+            Self::List(_) | Self::Map => None,
+            Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) => Some(self.expects()),
+        }
+    }
+
     /// Says what is wrong with a value.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match (self, value) {
@@ -133,7 +142,17 @@ impl Kind {
         if fits {
             return Ok(());
         }
-        Err(format!("must be {}, not {}", self.expects(), shown(value)))
+        let nearest = match (self, value) {
+            (Self::OneOf(words), Value::String(text)) => meant(words, text),
+            _ => None,
+        };
+        let nearest = nearest.map(|word| format!(", did you mean {word}?"));
+        Err(format!(
+            "must be {}, not {}{}",
+            self.expects(),
+            shown(value),
+            nearest.unwrap_or_default()
+        ))
     }
 
     /// Reads the text of an environment variable: as the key's own type demands, written as in the
@@ -169,6 +188,17 @@ impl Kind {
                 .collect(),
         }
     }
+}
+
+/// The word that a misspelt one was meant to be.
+fn meant<'a>(words: &'a [String], text: &str) -> Option<&'a str> {
+    const ALIKE: f64 = 0.6;
+    words
+        .iter()
+        .map(|word| (strsim::normalized_damerau_levenshtein(word, text), word))
+        .filter(|(alike, _)| *alike > ALIKE)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, word)| word.as_str())
 }
 
 /// The words of an enumeration: `enum`, or one `const` for each variant.

@@ -18,12 +18,8 @@ pub fn markdown() -> String {
             } else {
                 format!("`{}`", toml_value::write(&key.default))
             };
-            let doc = key.doc.replace('|', "\\|");
-            let expects = key.expects();
-            out.push_str(&format!(
-                "| `{}` | {default} | {doc} ({expects}) |\n",
-                key.name
-            ));
+            let doc = key.described().replace('|', "\\|");
+            out.push_str(&format!("| `{}` | {default} | {doc} |\n", key.name));
         }
         out.push('\n');
     }

@@ -6,7 +6,9 @@
     reason = "a helper of a test that cannot go on says so"
 )]
 
+mod arguments;
 mod config;
 mod configuration_doc;
 mod errors;
+mod keys;
 mod world;
