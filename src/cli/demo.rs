@@ -13,6 +13,7 @@ use super::session::{runtime, until_stopped};
 use crate::config::Config;
 use crate::demo;
 use crate::outfit::SessionOptions;
+use crate::render::Answer;
 
 /// Runs `demo`. The configuration has no say in it, so that it is the same everywhere.
 pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
@@ -54,7 +55,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
             .await?;
         let cancel = Cancel::new();
         let input = Input::Prompt(demo::PROMPT.to_owned());
-        let made = made(&agent, &session, input, &cancel, at.viewer());
+        let made = made(&agent, &session, input, &cancel, at.viewer_of(Answer::Streamed));
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         Ok::<_, Stop>(end?)

@@ -14,7 +14,7 @@ use super::failure::{Failure, Stop};
 use super::output::Output;
 use crate::config::{FlagValue, Loaded};
 use crate::outfit::{BuildError, Outfitter, SessionLock, SessionOptions};
-use crate::render::{Detail, Renderer, To, View};
+use crate::render::{Answer, Detail, Renderer, To, View};
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Self {
@@ -107,7 +107,13 @@ impl Invocation<'_> {
 
     /// A viewer of a run that happens now: lines for programs, or text for people.
     pub(crate) fn viewer(&self) -> Viewer {
-        let view = View::live(self.out.stdout, self.out.stderr, self.detail());
+        let answer = View::live(self.out.stdout, self.out.stderr, self.detail()).answer;
+        self.viewer_of(answer)
+    }
+
+    /// A viewer that writes what the model says at this time.
+    pub(crate) fn viewer_of(&self, answer: Answer) -> Viewer {
+        let view = View { answer, ..View::live(self.out.stdout, self.out.stderr, self.detail()) };
         Viewer {
             out: self.out,
             shape: if self.global.json {

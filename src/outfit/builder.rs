@@ -140,6 +140,7 @@ impl Builder {
             services: self.services,
             model: self.model,
             supervisor: self.supervisor,
+            support: tokio::sync::OnceCell::new(),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use outfitter_agent::{Agent, AgentParts, AgentSettings, Limits, ProgressSettings};
 use outfitter_core::{ArtifactStore, Clock, Log, ModelProvider, Scope, Services, SessionId};
-use outfitter_process::SupervisorProgram;
+use outfitter_process::{Support, SupervisorProgram};
 use outfitter_store::create_private_dir;
 use outfitter_tools::{Pipeline, SourceFault, ToolRegistry};
 
@@ -29,6 +29,8 @@ pub struct Outfitter {
     pub(super) services: Services,
     pub(super) model: Option<Arc<dyn ModelProvider>>,
     pub(super) supervisor: Option<SupervisorProgram>,
+    /// What this machine can enforce, once it has been asked.
+    pub(super) support: tokio::sync::OnceCell<Support>,
 }
 
 impl Outfitter {
@@ -160,17 +162,7 @@ impl Outfitter {
         if let Err(error) = self.artifacts.delete_session(&scope, session).await {
             tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
         }
-        let scratch = self.scratch(session);
-        if let Err(error) = std::fs::remove_dir_all(&scratch)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, %session, "the scratch folder of a deleted session stays behind");
-        }
+        self.forget_session_dir(session);
         Ok(())
-    }
-
-    /// The scratch folder of a session: its HOME and TMPDIR.
-    pub(super) fn scratch(&self, session: &SessionId) -> PathBuf {
-        self.data_dir.join("scratch").join(session.as_str())
     }
 }

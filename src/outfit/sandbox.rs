@@ -1,26 +1,89 @@
 //! The sandbox that the configuration asks for.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use outfitter_core::{Sandbox, SandboxInfo, SessionId};
-use outfitter_sandbox::Protected;
+use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, SessionId};
+use outfitter_process::{Network, SpawnError, Support, SupervisorProgram, probe};
+use outfitter_sandbox::{
+    Host, LocalFiles, LocalPolicy, LocalSandbox, PassthroughSandbox, Protected, Session,
+};
+use outfitter_store::create_private_dir;
 
 use super::files_only::FilesOnly;
 use super::{BuildError, Outfitter};
-use crate::env;
+use crate::config::sections::{Backend, Require};
+use crate::env::{self, Environment, Name};
 
 impl Outfitter {
-    /// The sandbox of a session.
+    /// The sandbox of a session. What this machine can enforce is found out once.
     pub(super) async fn sandbox(
         &self,
-        _session: &SessionId,
+        session: &SessionId,
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
-        FilesOnly::open(workspace, self.protected()).map_err(|source| BuildError::Workspace {
-            path: workspace.display().to_string(),
-            source,
-        })
+        let Some(supervisor) = self.supervisor.clone() else {
+            return FilesOnly::open(workspace, self.protected()).map_err(at(workspace));
+        };
+        let files = LocalFiles::open(workspace, self.protected()).map_err(at(workspace))?;
+        let session_dir = self.session_dir(session);
+        if let Some(parent) = session_dir.parent() {
+            create_private_dir(parent).map_err(|source| BuildError::Data {
+                path: parent.display().to_string(),
+                source,
+            })?;
+        }
+        let parts = Session {
+            supervisor: supervisor.clone(),
+            session_dir,
+            files,
+            host: host(&self.environment),
+            passed: self.passed(),
+            clock: self.clock.clone(),
+        };
+        match self.config.sandbox.backend {
+            Backend::Passthrough => {
+                Ok(Arc::new(PassthroughSandbox::open(parts).map_err(BuildError::Sandbox)?))
+            }
+            Backend::Local => {
+                let policy = self.policy(self.support(&supervisor).await?);
+                let sandbox = LocalSandbox::open(parts, policy).map_err(BuildError::Sandbox)?;
+                for left_out in sandbox.left_out() {
+                    tracing::warn!("the sandbox leaves something out: {left_out}");
+                }
+                Ok(Arc::new(sandbox))
+            }
+        }
+    }
+
+    async fn support(&self, supervisor: &SupervisorProgram) -> Result<Support, BuildError> {
+        self.support.get_or_try_init(|| probe(supervisor)).await.cloned().map_err(unavailable)
+    }
+
+    fn policy(&self, support: Support) -> LocalPolicy {
+        let config = &self.config.sandbox;
+        LocalPolicy {
+            support,
+            require: match config.require {
+                Require::None => Level::None,
+                Require::Partial => Level::Partial,
+                Require::Full => Level::Full,
+            },
+            network: if config.network { Network::On } else { Network::Off },
+            read: config.read.clone(),
+            write: config.write.clone(),
+            data_dir: self.data_dir.clone(),
+        }
+    }
+
+    /// The variables that the configuration passes on to commands.
+    fn passed(&self) -> Vec<(OsString, OsString)> {
+        let names = self.config.sandbox.env.iter().map(String::as_str);
+        self.environment
+            .passed(names)
+            .map(|(name, value)| (name.into(), value.to_owned()))
+            .collect()
     }
 
     /// What a sandbox would be here.
@@ -29,10 +92,11 @@ impl Outfitter {
     /// [`BuildError`] when there is none.
     pub async fn sandbox_info(&self) -> Result<SandboxInfo, BuildError> {
         let session = SessionId::mint(&*self.clock);
-        let sandbox = self
-            .sandbox(&session, self.environment.current_dir())
-            .await?;
-        Ok(sandbox.info().clone())
+        let sandbox = self.sandbox(&session, self.environment.current_dir()).await?;
+        let info = sandbox.info().clone();
+        drop(sandbox);
+        self.forget_session_dir(&session);
+        Ok(info)
     }
 
     fn protected(&self) -> Protected {
@@ -42,12 +106,56 @@ impl Outfitter {
         };
         list.and_path(&self.data_dir)
     }
+
+    /// The scratch folder and the output of commands of a session.
+    fn session_dir(&self, session: &SessionId) -> PathBuf {
+        self.data_dir.join("sessions").join(session.as_str())
+    }
+
+    /// Removes what a session left on disk beside its log.
+    pub(super) fn forget_session_dir(&self, session: &SessionId) {
+        let dir = self.session_dir(session);
+        if let Err(error) = std::fs::remove_dir_all(&dir)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, %session, "the scratch folder of a session stays behind");
+        }
+    }
+}
+
+fn at(workspace: &Path) -> impl FnOnce(outfitter_core::FilesError) -> BuildError {
+    let path = workspace.display().to_string();
+    |source| BuildError::Workspace { path, source }
+}
+
+fn unavailable(error: SpawnError) -> BuildError {
+    BuildError::Sandbox(SandboxError::Unavailable {
+        reason: error.to_string(),
+        hint: Some(
+            "[sandbox] backend = \"passthrough\" runs commands unconfined, each with an approval"
+                .to_owned(),
+        ),
+    })
+}
+
+/// What the sandbox has to know of our environment.
+fn host(environment: &Environment) -> Host {
+    let directory = |name: Name| environment.directory(name).map(Path::to_owned);
+    let text = |name: Name| environment.os(name).map(ToOwned::to_owned);
+    Host {
+        home: directory(env::HOME),
+        path: text(env::PATH),
+        lang: text(env::LANG),
+        timezone: text(env::TZ),
+        cargo_home: directory(env::CARGO_HOME),
+        rustup_home: directory(env::RUSTUP_HOME),
+        pyenv_root: directory(env::PYENV_ROOT),
+        nvm_dir: directory(env::NVM_DIR),
+        virtual_env: directory(env::VIRTUAL_ENV),
+    }
 }
 
 /// Files beneath a directory, for tests of tools.
 pub(crate) fn files_only(root: &Path) -> Result<Arc<dyn Sandbox>, BuildError> {
-    FilesOnly::open(root, Protected::of_system()).map_err(|source| BuildError::Workspace {
-        path: root.display().to_string(),
-        source,
-    })
+    FilesOnly::open(root, Protected::of_system()).map_err(at(root))
 }
