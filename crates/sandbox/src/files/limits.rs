@@ -1,0 +1,55 @@
+//! Every bound of the file tools, by name.
+
+/// Bounds an operator may set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileLimits {
+    /// The largest content that is written in one call, in bytes.
+    pub max_write_bytes: u64,
+    /// The most that one import or export copies, in bytes.
+    pub max_copy_bytes: u64,
+    /// The most files and directories that one import or export copies.
+    pub max_copy_entries: u64,
+}
+
+impl Default for FileLimits {
+    fn default() -> Self {
+        Self {
+            max_write_bytes: 64 << 20,
+            max_copy_bytes: 2 << 30,
+            max_copy_entries: 100_000,
+        }
+    }
+}
+
+/// The most bytes one read gives; the caller reads on from there.
+pub(super) const MAX_READ_BYTES: u64 = 8 << 20;
+/// The piece in which whole files are hashed.
+pub(super) const HASH_PIECE: usize = 128 << 10;
+/// The deepest directory that a walk enters, counted from where it starts.
+pub(super) const MAX_DEPTH: u32 = 128;
+/// The most entries that one walk looks at.
+pub(super) const MAX_WALKED: u64 = 1_000_000;
+/// The most entries of a listing, files of a glob or hits of a search, whatever the caller asks.
+pub(super) const MAX_RESULTS: usize = 10_000;
+/// The most remarks on what was skipped; the rest is counted.
+pub(super) const MAX_REMARKS: usize = 50;
+/// The largest ignore file that is read.
+pub(super) const MAX_IGNORE_BYTES: u64 = 1 << 20;
+/// The longest line of a hit, in characters; of a longer one the part around the match is given.
+pub(super) const MAX_LINE_CHARS: usize = 1000;
+/// How much of a longer line is kept before the match, in characters.
+pub(super) const LINE_LEAD_CHARS: usize = 200;
+/// The most characters of a hit that spans lines.
+pub(super) const MAX_HIT_CHARS: usize = 4000;
+/// The most lines of context on either side of a hit.
+pub(super) const MAX_CONTEXT_LINES: u32 = 1000;
+/// The most memory for one line (or, where matches may cross lines, one file) of a search.
+pub(super) const MAX_SEARCH_HEAP: usize = 64 << 20;
+/// The most memory for a compiled expression.
+pub(super) const MAX_REGEX_BYTES: usize = 10 << 20;
+/// The most threads of one search.
+pub(super) const MAX_SEARCH_THREADS: usize = 4;
+/// How often a resolution that raced with a rename is tried again.
+pub(super) const MAX_RESOLVE_TRIES: u32 = 128;
+/// How many symbolic links a path may have, as in the kernel.
+pub(super) const MAX_LINKS: u32 = 40;

@@ -1,0 +1,54 @@
+//! The files of a session on this machine.
+//!
+//! Every path is resolved by the kernel beneath a directory handle at the moment of use (`openat2`),
+//! pinned, judged, and only then opened: what was judged is what is used, whoever renames what
+//! meanwhile.
+//!
+//! - `local`: [`LocalFiles`], the implementation of [`outfitter_core::Files`]
+//! - `root`, `place`, `handle`: from a caller's path to a pinned file
+//! - `read`, `write`, `temporary`, `parents`, `repository`: single files
+//! - `scan`, `walk`, `ignored`, `notes`: directories
+//! - `list`, `find`, `pattern`, `search`, `hits`: what is asked of directories
+//! - `copy`: import and export
+//!
+//! # Paths
+//! Relative paths start at the workspace; absolute ones are met by the root they lie in. A path
+//! that starts with `~`, `$HOME` or `${HOME}` means the home directory, because that is what is
+//! meant by whoever writes it; a directory of that very name is `./~`. Names that are not UTF-8
+//! are listed with replacement characters and a remark, and cannot be opened.
+//!
+//! # Modes
+//! A file that replaces another keeps its permission bits, and its owner where the system allows.
+//! New files and directories in the workspace belong to the user and are made as any program of
+//! theirs would make them: `0666` and `0777` less the umask. What is exported to us is `0600` and
+//! `0700`, plus the owner's right to execute.
+//!
+//! # Durability
+//! What replaces a file is synced before the rename, so that a power cut leaves the old content or
+//! the new. New files and appended bytes are left to the system.
+
+mod cancel;
+mod copy;
+mod error;
+mod find;
+mod handle;
+mod hits;
+mod ignored;
+mod limits;
+mod list;
+mod local;
+mod notes;
+mod parents;
+mod pattern;
+mod place;
+mod read;
+mod repository;
+mod root;
+mod scan;
+mod search;
+mod temporary;
+mod walk;
+mod write;
+
+pub use limits::FileLimits;
+pub use local::LocalFiles;

@@ -1,0 +1,403 @@
+//! What no tool and no command may reach, wherever it lies: credentials and histories.
+//!
+//! A rule is a path. It is compared folded (compatibility forms of Unicode composed, case ignored,
+//! invisible characters dropped) and lexically cleaned, so that one rule meets every spelling. What
+//! exists is also known by its identity on disk, so that a hard link or a second mount of it is met
+//! too.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use unicode_normalization::UnicodeNormalization;
+
+/// Credentials and histories beneath a home directory. A directory covers all that is in it; a
+/// final `*` covers every name that begins so.
+pub const HOME_SECRETS: &[&str] = &[
+    ".ssh",
+    ".aws",
+    ".netrc",
+    ".npmrc",
+    ".cargo/credentials*",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh/hosts.yml",
+    ".history",
+    ".sh_history",
+    ".ash_history",
+    ".ksh_history",
+    ".bash_history",
+    ".zsh_history",
+    ".zhistory",
+    ".histfile",
+    ".local/share/fish/fish_history",
+    ".python_history",
+    ".node_repl_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+];
+
+/// Secrets of the machine.
+pub const SYSTEM_SECRETS: &[&str] = &["/etc/shadow*", "/etc/gshadow*"];
+
+/// Never files to a file tool: behind these names lie the memory and environment of processes,
+/// ours among them.
+pub const PROCESS_VIEWS: &[&str] = &["/proc"];
+
+/// How many entries of protected directories are known by identity; more than any sane `~/.ssh`.
+const MAX_IDENTITIES: usize = 4096;
+
+/// How deep protected directories are looked into for identities.
+const MAX_IDENTITY_DEPTH: u32 = 6;
+
+const SECRET: &str = "it holds credentials or a history, which nobody reads or writes here";
+const PROCESS: &str = "it shows processes, not files";
+const DENIED: &str = "a rule of the operator denies it";
+
+#[derive(Debug, Clone)]
+struct Rule {
+    /// The path as given, for masks and identities.
+    path: PathBuf,
+    /// Its folded components.
+    parts: Vec<String>,
+    /// Whether the last part is only how a name begins.
+    open_ended: bool,
+    why: &'static str,
+}
+
+impl Rule {
+    fn new(path: PathBuf, why: &'static str) -> Self {
+        let mut text = path.to_string_lossy().into_owned();
+        let open_ended = text.ends_with('*');
+        if open_ended {
+            text.pop();
+        }
+        Self {
+            parts: clean_parts(&fold(&text)),
+            path: if open_ended { text.into() } else { path },
+            open_ended,
+            why,
+        }
+    }
+
+    fn covers(&self, parts: &[String]) -> bool {
+        let Some((last, before)) = self.parts.split_last() else {
+            return false;
+        };
+        parts.len() >= self.parts.len()
+            && parts[..before.len()] == *before
+            && if self.open_ended {
+                parts[before.len()].starts_with(last)
+            } else {
+                parts[before.len()] == *last
+            }
+    }
+
+    /// The paths it stands for that exist now.
+    fn existing(&self) -> Vec<PathBuf> {
+        if !self.open_ended {
+            return Vec::from_iter(
+                self.path
+                    .symlink_metadata()
+                    .is_ok()
+                    .then(|| self.path.clone()),
+            );
+        }
+        let (Some(parent), Some(start)) = (self.path.parent(), self.path.file_name()) else {
+            return Vec::new();
+        };
+        let Ok(entries) = parent.read_dir() else {
+            return Vec::new();
+        };
+        let begins = |name: &OsStr| {
+            name.as_encoded_bytes()
+                .starts_with(start.as_encoded_bytes())
+        };
+        let mut found: Vec<PathBuf> = entries
+            .filter_map(Result::ok)
+            .filter(|entry| begins(&entry.file_name()))
+            .map(|entry| entry.path())
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+/// The list of what is protected: one value, used by the file tools and by the sandbox of commands.
+#[derive(Debug, Clone)]
+pub struct Protected {
+    home: Option<PathBuf>,
+    rules: Vec<Rule>,
+    names: Vec<String>,
+}
+
+impl Protected {
+    /// The secrets of the machine alone.
+    #[must_use]
+    pub fn of_system() -> Self {
+        let mut protected = Self {
+            home: None,
+            rules: Vec::new(),
+            names: Vec::new(),
+        };
+        protected.add(Path::new("/"), SYSTEM_SECRETS, SECRET);
+        protected.add(Path::new("/"), PROCESS_VIEWS, PROCESS);
+        protected
+    }
+
+    /// The secrets of the machine and of this home directory, by its name and by where it really
+    /// is. `~` in a path means the home given first.
+    #[must_use]
+    pub fn of_home(home: &Path) -> Self {
+        Self::of_system().and_home(home)
+    }
+
+    /// Another home directory too.
+    #[must_use]
+    pub fn and_home(mut self, home: &Path) -> Self {
+        self.add(home, HOME_SECRETS, SECRET);
+        if let Ok(real) = home.canonicalize()
+            && real != home
+        {
+            self.add(&real, HOME_SECRETS, SECRET);
+        }
+        self.home.get_or_insert_with(|| home.to_owned());
+        self
+    }
+
+    /// An absolute path too, and all beneath it; a final `*` covers every name that begins so.
+    #[must_use]
+    pub fn and_path(mut self, path: &Path) -> Self {
+        self.rules.push(Rule::new(path.to_owned(), DENIED));
+        if let Ok(real) = path.canonicalize()
+            && real != path
+        {
+            self.rules.push(Rule::new(real, DENIED));
+        }
+        self
+    }
+
+    /// Every file and directory of this name too.
+    #[must_use]
+    pub fn and_name(mut self, name: &str) -> Self {
+        self.names.push(fold(name));
+        self
+    }
+
+    /// The home directory that `~` means.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The credentials and denied paths that exist now, for a sandbox that hides them. Views of
+    /// processes are not among them: a command has its own.
+    #[must_use]
+    pub fn existing(&self) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = self
+            .rules
+            .iter()
+            .filter(|rule| rule.why != PROCESS)
+            .flat_map(Rule::existing)
+            .collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Why this absolute path is protected, if it is, whatever its spelling.
+    #[must_use]
+    pub fn covers(&self, path: &Path) -> Option<&'static str> {
+        let parts = clean_parts(&fold(&path.to_string_lossy()));
+        if let Some(rule) = self.rules.iter().find(|rule| rule.covers(&parts)) {
+            return Some(rule.why);
+        }
+        let named = parts.iter().any(|part| self.names.contains(part));
+        named.then_some(DENIED)
+    }
+
+    /// Whether anything beneath this directory could be protected by its path.
+    pub(crate) fn reaches_below(&self, directory: &Path) -> bool {
+        if !self.names.is_empty() {
+            return true;
+        }
+        let parts = clean_parts(&fold(&directory.to_string_lossy()));
+        self.rules
+            .iter()
+            .any(|rule| rule.parts.len() > parts.len() && rule.parts[..parts.len()] == *parts)
+    }
+
+    /// What is protected and exists, by identity. Looked up anew for each use: files come and go.
+    pub(crate) fn identities(&self) -> Identities {
+        let mut known = Identities::default();
+        for rule in self.rules.iter().filter(|rule| rule.why != PROCESS) {
+            for path in rule.existing() {
+                known.add(&path);
+            }
+        }
+        known
+    }
+
+    fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
+        self.rules
+            .extend(paths.iter().map(|path| Rule::new(base.join(path), why)));
+    }
+}
+
+/// Files and directories by device and inode.
+#[derive(Debug, Default)]
+pub(crate) struct Identities(HashSet<(u64, u64)>);
+
+impl Identities {
+    pub(crate) fn has(&self, stat: &Stat) -> Option<&'static str> {
+        self.0
+            .contains(&(stat.st_dev, stat.st_ino))
+            .then_some(SECRET)
+    }
+
+    fn add(&mut self, path: &Path) {
+        // A secret that is a link to another place is protected there too.
+        let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::empty()) else {
+            return;
+        };
+        let is_directory = FileType::from_raw_mode(stat.st_mode).is_dir();
+        self.0.insert((stat.st_dev, stat.st_ino));
+        if is_directory
+            && let Ok(handle) = rustix::fs::open(
+                path,
+                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+        {
+            self.add_below(handle, MAX_IDENTITY_DEPTH);
+        }
+    }
+
+    fn add_below(&mut self, handle: rustix::fd::OwnedFd, depth: u32) {
+        let Ok(mut entries) = rustix::fs::Dir::new(handle) else {
+            return;
+        };
+        let mut names = Vec::new();
+        while let Some(Ok(entry)) = entries.next() {
+            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+                names.push(entry.file_name().to_owned());
+            }
+        }
+        let Ok(handle) = entries.fd() else {
+            return;
+        };
+        for name in names {
+            if self.0.len() >= MAX_IDENTITIES {
+                return;
+            }
+            let Ok(stat) = rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
+            self.0.insert((stat.st_dev, stat.st_ino));
+            if FileType::from_raw_mode(stat.st_mode).is_symlink()
+                && let Ok(target) = rustix::fs::statat(handle, &name, AtFlags::empty())
+                && FileType::from_raw_mode(target.st_mode).is_file()
+            {
+                self.0.insert((target.st_dev, target.st_ino));
+            }
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if depth > 0
+                && FileType::from_raw_mode(stat.st_mode).is_dir()
+                && let Ok(below) = rustix::fs::openat(handle, &name, flags, Mode::empty())
+            {
+                self.add_below(below, depth - 1);
+            }
+        }
+    }
+}
+
+/// One form for all spellings of a name.
+pub(crate) fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.nfkc()
+        .filter(|c| !is_invisible(*c))
+        .flat_map(char::to_lowercase)
+        .nfkc()
+        .collect()
+}
+
+/// Characters that show nothing and that some file systems do not compare.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
+}
+
+/// The parts of an absolute path, with `.`, `..` and empty ones resolved by their text.
+fn clean_parts(folded: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    for part in folded.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            name => parts.push(name.to_owned()),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::plain("/home/u/.ssh/id_rsa", true)]
+    #[case::the_directory_itself("/home/u/.ssh", true)]
+    #[case::case("/home/U/.SSH/id_rsa", true)]
+    #[case::dots("/home/u/./x/../.ssh//id", true)]
+    #[case::above_the_root("/../../home/u/.ssh/id", true)]
+    #[case::fullwidth("/home/u/．ｓｓｈ/id", true)]
+    #[case::fullwidth_separators("/home/u/x／．．／.ssh", true)]
+    #[case::zero_width("/home/u/.s\u{200b}sh/id", true)]
+    #[case::long_s("/home/u/.ſsh/id", true)]
+    #[case::open_ended("/home/u/.cargo/credentials.toml", true)]
+    #[case::other_file_beside("/home/u/.cargo/config.toml", false)]
+    #[case::longer_name("/home/u/.sshd/id", false)]
+    #[case::another_home("/home/v/.ssh/id", false)]
+    #[case::machine("/etc/shadow-", true)]
+    #[case::process("/proc/self/environ", true)]
+    #[case::plain_file("/home/u/src/main.rs", false)]
+    fn a_rule_meets_every_spelling(#[case] path: &str, #[case] denied: bool) {
+        let protected = Protected::of_home(Path::new("/home/u"));
+        assert_eq!(
+            protected.covers(Path::new(path)).is_some(),
+            denied,
+            "{path}"
+        );
+    }
+
+    #[test]
+    fn composed_and_decomposed_names_are_one() {
+        let protected = Protected::of_system()
+            .and_path(Path::new("/srv/clé"))
+            .and_name("Geheimnis-ü");
+        for path in [
+            "/srv/cl\u{e9}/x",
+            "/srv/cle\u{301}/x",
+            "/a/GEHEIMNIS-U\u{308}/b",
+        ] {
+            assert!(protected.covers(Path::new(path)).is_some(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_rule_knows_what_may_lie_below() {
+        let protected = Protected::of_home(Path::new("/home/u"));
+        assert!(protected.reaches_below(Path::new("/home/U")));
+        assert!(protected.reaches_below(Path::new("/")));
+        assert!(!protected.reaches_below(Path::new("/home/u/src")));
+    }
+}

@@ -1,0 +1,18 @@
+//! The files of a session.
+
+mod append;
+mod bytes;
+mod cancel;
+mod copy;
+mod denied;
+mod escape;
+mod find;
+mod list;
+mod race;
+mod read;
+mod repository;
+mod ripgrep;
+mod search;
+mod stale;
+mod world;
+mod write;

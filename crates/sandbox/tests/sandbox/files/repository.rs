@@ -1,0 +1,79 @@
+//! Repository metadata is not written.
+
+use std::fs;
+
+use outfitter_core::{Files, FilesError, PutMode};
+use rstest::rstest;
+
+use super::world::{World, here, put};
+
+fn world() -> World {
+    let world = World::new();
+    world.make(".git/config", "[core]");
+    world.make(".git/HEAD", "ref: refs/heads/main");
+    world.make("sub/.git", "gitdir: ../meta/worktrees/sub");
+    world.make("meta/worktrees/sub/HEAD", "ref: refs/heads/sub");
+    world.make("meta/worktrees/sub/commondir", "../..");
+    world.make("bare/HEAD", "ref: refs/heads/main");
+    fs::create_dir_all(world.path("bare/objects")).unwrap();
+    fs::create_dir_all(world.path("bare/refs")).unwrap();
+    fs::create_dir_all(world.path("bare/hooks")).unwrap();
+    world.link("g", ".git");
+    world
+}
+
+#[rstest]
+#[case::hook(".git/hooks/pre-commit")]
+#[case::config(".git/config")]
+#[case::upper_case(".GIT/config")]
+#[case::mixed_case(".gIt/hooks/pre-commit")]
+#[case::dots("./.git/./hooks/../config")]
+#[case::nested("vendor/lib/.git/config")]
+#[case::worktree_file("sub/.git")]
+#[case::new_worktree_file("other/.git")]
+#[case::through_a_link("g/hooks/pre-commit")]
+#[case::what_a_worktree_file_leads_to("meta/worktrees/sub/config.worktree")]
+#[case::bare("bare/hooks/post-receive")]
+#[case::fullwidth("．git/config")]
+#[case::zero_width(".g\u{200d}it/config")]
+#[tokio::test]
+async fn metadata_in_every_spelling_is_refused(#[case] path: &str) {
+    let world = world();
+    let absolute = format!("{}/{path}", world.workspace.display());
+    for path in [path, &absolute] {
+        for mode in [PutMode::Replace, PutMode::Create, PutMode::Append] {
+            let error = world
+                .files
+                .put(here(path), put("x", mode, None))
+                .await
+                .unwrap_err();
+            assert!(
+                matches!(&error, FilesError::Protected { why, .. } if why.contains("git")),
+                "{path}, {mode:?}: {error:?}"
+            );
+        }
+    }
+    assert!(!world.path("vendor").exists(), "no parents are made for it");
+    assert_eq!(world.bytes(".git/config"), b"[core]");
+}
+
+#[rstest]
+#[case(".gitignore")]
+#[case(".github/workflows/ci.yml")]
+#[case(".gitattributes")]
+#[case("sub/.gitmodules")]
+#[case("git/config")]
+#[case("notes.git/x")]
+#[case("meta/README")]
+#[tokio::test]
+async fn what_only_resembles_it_is_written(#[case] path: &str) {
+    let world = world();
+    world.write(path, "x").await.unwrap();
+    assert_eq!(world.bytes(path), b"x");
+}
+
+#[tokio::test]
+async fn metadata_may_be_read() {
+    let world = world();
+    assert_eq!(world.read(".git/config").await.unwrap(), "[core]");
+}

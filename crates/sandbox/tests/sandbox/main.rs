@@ -1,0 +1,5 @@
+//! What the sandbox crate promises, from outside.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
+
+mod files;
