@@ -10,7 +10,7 @@ use crate::options::{Options, check_name, private};
 use crate::signature::{Arguments, Field, Signature, Slot, read};
 
 /// The function and its tool, or the function and an error.
-pub(crate) fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
+pub(crate) fn tool(options: TokenStream, function: &TokenStream) -> TokenStream {
     let mut function: ItemFn = match syn::parse2(function.clone()) {
         Ok(function) => function,
         Err(_) => {
@@ -31,7 +31,12 @@ pub(crate) fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
         }
         error.to_compile_error()
     });
-    quote!(#function #code)
+    // Arguments are owned because they were read for this call, whatever the function does to them.
+    quote! {
+        #[allow(clippy::needless_pass_by_value)]
+        #function
+        #code
+    }
 }
 
 fn beside(options: &Options, function: &ItemFn, signature: &Signature) -> Result<TokenStream> {
@@ -246,7 +251,7 @@ mod tests {
 
     fn expanded(options: &str, function: &str) -> String {
         let parse = |text: &str| text.parse::<TokenStream>().unwrap();
-        let code = tool(parse(options), parse(function));
+        let code = tool(parse(options), &parse(function));
         // What is written is always code, also beside an error.
         syn::parse2::<syn::File>(code.clone()).unwrap();
         code.to_string()

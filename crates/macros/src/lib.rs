@@ -52,5 +52,5 @@ use proc_macro::TokenStream;
 /// Makes a tool of a function. The crate's page says how.
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, function: TokenStream) -> TokenStream {
-    expand::tool(options.into(), function.into()).into()
+    expand::tool(options.into(), &function.into()).into()
 }

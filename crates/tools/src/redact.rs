@@ -49,9 +49,10 @@ const MIN_KNOWN_BYTES: usize = 6;
 /// Whether the value under this name is a secret, by the name alone.
 #[must_use]
 pub fn is_secret_key(name: &str) -> bool {
-    // Names are short; longer ones are in no table.
+    // `token` is the shortest of the table; the longest has room for its separators.
+    const SHORTEST: usize = 5;
     const LONGEST: usize = 32;
-    if name.len() > LONGEST {
+    if !(SHORTEST..=LONGEST).contains(&name.len()) {
         return false;
     }
     let mut folded = [0; LONGEST];
@@ -97,6 +98,14 @@ impl Redactor {
     /// A value for showing, without what its names or its values betray as secret.
     #[must_use]
     pub fn shown(&self, value: &Value) -> Value {
+        if self.betrays(value) {
+            self.taken_out(value)
+        } else {
+            value.clone()
+        }
+    }
+
+    fn taken_out(&self, value: &Value) -> Value {
         match value {
             Value::Object(map) => map
                 .iter()
@@ -104,14 +113,26 @@ impl Redactor {
                     let value = if is_secret_key(key) && !value.is_null() {
                         Value::String(REDACTED.to_owned())
                     } else {
-                        self.shown(value)
+                        self.taken_out(value)
                     };
                     (self.text(key).into_owned(), value)
                 })
                 .collect(),
-            Value::Array(items) => items.iter().map(|item| self.shown(item)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.taken_out(item)).collect(),
             Value::String(text) => Value::String(self.text(text).into_owned()),
             Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    /// Whether there is anything to take out, which is rare.
+    fn betrays(&self, value: &Value) -> bool {
+        match value {
+            Value::Object(map) => map.iter().any(|(key, value)| {
+                (is_secret_key(key) && !value.is_null()) || self.finds(key) || self.betrays(value)
+            }),
+            Value::Array(items) => items.iter().any(|item| self.betrays(item)),
+            Value::String(text) => self.finds(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
         }
     }
 

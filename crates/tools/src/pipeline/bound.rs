@@ -6,20 +6,32 @@
 //! its tail. So no row of the log and no event ever carries more than a model reads.
 
 use outfitter_core::{
-    ErrorInfo, Outcome, OutcomeState, Part, Status, ToolName, ToolOutput, canonical,
+    ErrorInfo, Outcome, OutcomeState, Part, Projection, Status, ToolName, ToolOutput, canonical,
 };
 use outfitter_text::head_tail::{Budget, Whole, bound as head_tail};
 use serde_json::Value;
 
-use super::{Head, PipelineOptions, fit};
+use super::{Head, PipelineOptions, offload};
 use crate::RunHandle;
 
 /// The longest message, hint or value of an error in bytes. Errors are written to be read whole.
 const MAX_ERROR_BYTES: usize = 8192;
 
+/// What the projection is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Says {
+    /// The result, and the error where there is one.
+    Result,
+    /// A text of the tool's that says the same.
+    Text,
+}
+
 /// A call that is over, as it will be recorded.
 pub(crate) struct Bounded {
     pub(crate) output: ToolOutput,
+    /// All that a model reads.
+    pub(crate) text: String,
+    pub(super) says: Says,
     pub(crate) parts: Vec<Part>,
     pub(crate) activate: Vec<ToolName>,
 }
@@ -27,14 +39,25 @@ pub(crate) struct Bounded {
 pub(crate) async fn bound(
     head: Head,
     args: Value,
-    outcome: Outcome,
+    outcome: Box<Outcome>,
     options: &PipelineOptions,
     run: &RunHandle,
 ) -> Bounded {
+    let mut bounded = assemble(head, args, *outcome, options);
+    let limit = options.max_result_tokens;
+    if offload::is_over(&bounded, limit) {
+        // Rare and large: most calls do not carry its state.
+        Box::pin(offload::shorten(&mut bounded, limit, run)).await;
+    }
+    bounded
+}
+
+/// The output and its projection, clean and whole.
+fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions) -> Bounded {
     let Outcome {
         mut result,
         mut text,
-        parts: more,
+        parts,
         ui,
         mut failed,
         activate,
@@ -48,29 +71,35 @@ pub(crate) async fn bound(
         options.redactor.clean_error(error);
         bound_error(error);
     }
-
     let status = match (&failed, state) {
         (Some(error), _) => Status::of(error.code),
         (None, OutcomeState::Complete) => Status::Success,
         (None, OutcomeState::Partial) => Status::Partial,
         (None, OutcomeState::Running) => Status::Running,
     };
-    let mut output = ToolOutput {
-        tool_name: head.name,
-        tool_call_id: head.id,
-        tool_call_args: args,
-        status,
-        result: None,
-        error: failed,
-        ui_hints: ui,
-        artifacts,
-        truncated: None,
+    let (text, says) = match (text, &failed) {
+        (Some(text), None) => (text, Says::Text),
+        // A tool without a result still has something to read: `null`.
+        (None, None) => (Projection::of(Some(&result), None).0, Says::Result),
+        (_, Some(error)) => {
+            let shown = (!result.is_null()).then_some(&result);
+            (Projection::of(shown, Some(error)).0, Says::Result)
+        }
     };
-    let text = fit::project(result, text, &mut output, options.max_result_tokens, run).await;
-    let mut parts = vec![Part::Text { text }];
-    parts.extend(more);
     Bounded {
-        output,
+        output: ToolOutput {
+            tool_name: head.name,
+            tool_call_id: head.id,
+            tool_call_args: args,
+            status,
+            result: (!result.is_null()).then_some(result),
+            error: failed,
+            ui_hints: ui,
+            artifacts,
+            truncated: None,
+        },
+        text,
+        says,
         parts,
         activate,
     }

@@ -1,7 +1,7 @@
 //! Run: the tool does its work, until it is done, its time is up or it is stopped.
 
 use std::error::Error as _;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -44,7 +44,16 @@ pub(crate) enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Cancelled,
-    Timeout(Duration),
+    /// After this long; none when the whole run was out of time.
+    Timeout(Option<Duration>),
+}
+
+/// How long a call may take.
+#[derive(Clone, Copy)]
+struct Time {
+    deadline: Deadline,
+    /// Its own limit, unless the run ends before.
+    limit: Option<Duration>,
 }
 
 type Replied = Result<Result<Reply, ToolError>, Panic>;
@@ -60,7 +69,12 @@ pub(crate) async fn execute(
     let shown = options.redactor.shown(&args);
     let name = &tool.spec.name;
     let limit = tool.spec.timeout.unwrap_or(options.default_timeout);
-    let deadline = Deadline::after(limit).earlier(run.deadline);
+    let own = Deadline::after(limit);
+    let deadline = own.earlier(run.deadline);
+    let time = Time {
+        deadline,
+        limit: (deadline == own).then_some(limit),
+    };
     let cancel = run.cancel.child();
     let cx = run.context(&head.id, cancel.clone(), deadline);
     let work = Guarded::begin(|| match start {
@@ -68,7 +82,7 @@ pub(crate) async fn execute(
         Start::Resume { state, answer } => tool.tool.resume(&cx, args, state, *answer),
     });
     let ending = match work {
-        Ok(work) => supervise(work, name, &cancel, deadline, limit).await,
+        Ok(work) => supervise(work, name, &cancel, time).await,
         Err(panic) => failed(panicked(name, &*panic)),
     };
     Ran {
@@ -78,29 +92,34 @@ pub(crate) async fn execute(
     }
 }
 
-async fn supervise(
-    work: Guarded<'_>,
-    name: &ToolName,
-    cancel: &Cancel,
-    deadline: Deadline,
-    limit: Duration,
-) -> Ending {
+async fn supervise(work: Guarded<'_>, name: &ToolName, cancel: &Cancel, time: Time) -> Ending {
     let mut work = pin!(work);
     // Most calls are done at once, and a timer costs more than they do.
     if let Poll::Ready(reply) = futures_util::poll!(work.as_mut()) {
         return ended(name, reply);
     }
+    // Rare enough to be kept out of the state of every call.
+    Box::pin(outlast(work, name, cancel, time)).await
+}
+
+/// Waits for a call that was not done at once, and stops it when it must.
+async fn outlast(
+    mut work: Pin<&mut Guarded<'_>>,
+    name: &ToolName,
+    cancel: &Cancel,
+    time: Time,
+) -> Ending {
     let up = async {
-        match deadline.remaining() {
+        match time.deadline.remaining() {
             Some(left) => tokio::time::sleep(left).await,
             None => std::future::pending().await,
         }
     };
     let stop = tokio::select! {
         biased;
-        reply = &mut work => return ended(name, reply),
+        reply = work.as_mut() => return ended(name, reply),
         () = cancel.cancelled() => Stop::Cancelled,
-        () = up => Stop::Timeout(limit),
+        () = up => Stop::Timeout(time.limit),
     };
     cancel.cancel();
     match tokio::time::timeout(STOP_GRACE, work).await {
@@ -177,7 +196,8 @@ impl Stop {
     fn error(self, name: &ToolName) -> ErrorInfo {
         let message = match self {
             Self::Cancelled => format!("{name} was stopped"),
-            Self::Timeout(limit) => format!(
+            Self::Timeout(None) => format!("{name} was stopped: the time of the run was up"),
+            Self::Timeout(Some(limit)) => format!(
                 "{name} was stopped: its time was up ({} s at most)",
                 limit.as_secs_f64()
             ),

@@ -6,7 +6,7 @@ use outfitter_core::{Code, ErrorInfo, canonical};
 use serde_json::{Value, json};
 
 use crate::close_names::close_names;
-use crate::redact::{REDACTED, is_secret_key};
+use crate::redact::{REDACTED, Redactor, is_secret_key};
 use crate::registered::Registered;
 use crate::schema_hint::{kind, schema_hint};
 
@@ -30,13 +30,10 @@ pub(crate) fn describe(tool: &Registered, args: &Value) -> ErrorInfo {
     let mut faults: Vec<Fault> = Vec::new();
     let mut more = 0;
     for error in tool.validator.iter_errors(args) {
-        for fault in faults_of(&error, schema) {
-            if faults.len() < MAX_FAULTS {
-                faults.push(fault);
-            } else {
-                more += 1;
-            }
-        }
+        let (count, found) = faults_of(&error, schema);
+        let before = faults.len();
+        faults.extend(found.take(MAX_FAULTS - before));
+        more += count - (faults.len() - before);
     }
     // The order of a schema is nobody's business; that of paths is the reader's.
     faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.says.cmp(&b.says)));
@@ -59,42 +56,58 @@ pub(crate) fn describe(tool: &Registered, args: &Value) -> ErrorInfo {
     info.with_hint(schema_hint(schema))
 }
 
-fn faults_of(error: &ValidationError<'_>, schema: &Value) -> Vec<Fault> {
+/// How many faults an error is, and the faults, described only as far as they are asked for.
+fn faults_of<'e>(
+    error: &'e ValidationError<'_>,
+    schema: &'e Value,
+) -> (usize, Box<dyn Iterator<Item = Fault> + 'e>) {
     let at = error.instance_path().as_str();
     match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+            let faults = unexpected
+                .iter()
+                .map(move |name| unknown_property(error, schema, at, name));
+            (unexpected.len(), Box::new(faults))
+        }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let expected = property_schema(schema, at, name)
-                .and_then(kind)
-                .unwrap_or_else(|| "a value".to_owned());
-            let path = format!("{at}/{}", escaped(name));
-            vec![Fault {
-                says: format!("{path} is missing (required: {expected})"),
-                path,
-                expected: Value::String(expected),
-                got: None,
-            }]
+            let fault = std::iter::once_with(move || missing_property(schema, at, name));
+            (1, Box::new(fault))
         }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
-            .iter()
-            .map(|name| unknown_property(error, schema, at, name))
-            .collect(),
-        other => {
-            let expected = expected(other);
-            let got = shown(at, error.instance());
-            vec![Fault {
-                says: format!(
-                    "{}: expected {}, got {}",
-                    if at.is_empty() { "/" } else { at },
-                    canonical_words(&expected),
-                    canonical(&got)
-                ),
-                path: at.to_owned(),
-                expected,
-                got: Some(got),
-            }]
+        kind => {
+            let fault = std::iter::once_with(move || unfit_value(error, kind, at));
+            (1, Box::new(fault))
         }
+    }
+}
+
+fn missing_property(schema: &Value, at: &str, name: &str) -> Fault {
+    let expected = property_schema(schema, at, name)
+        .and_then(kind)
+        .unwrap_or_else(|| "a value".to_owned());
+    let path = format!("{at}/{}", escaped(name));
+    Fault {
+        says: format!("{path} is missing (required: {expected})"),
+        path,
+        expected: Value::String(expected),
+        got: None,
+    }
+}
+
+fn unfit_value(error: &ValidationError<'_>, kind: &ValidationErrorKind, at: &str) -> Fault {
+    let expected = expected(kind);
+    let got = shown(at, error.instance());
+    Fault {
+        says: format!(
+            "{}: expected {}, got {}",
+            if at.is_empty() { "/" } else { at },
+            canonical_words(&expected),
+            canonical(&got)
+        ),
+        path: at.to_owned(),
+        expected,
+        got: Some(got),
     }
 }
 
@@ -170,10 +183,10 @@ fn alternatives(context: &[Vec<ValidationError<'static>>]) -> Vec<String> {
 
 /// A value as an error shows it: itself where it is short and no secret.
 fn shown(path: &str, value: &Value) -> Value {
-    let name = path.rsplit('/').next().unwrap_or_default();
-    if is_secret_key(name) {
+    if path.split('/').any(is_secret_key) {
         return json!(REDACTED);
     }
+    let value = &Redactor::default().shown(value);
     let text = canonical(value);
     if text.len() <= MAX_SHOWN_BYTES {
         return value.clone();

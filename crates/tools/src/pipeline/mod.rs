@@ -9,11 +9,11 @@ mod bound;
 mod budget;
 mod execute;
 mod faults;
-mod fit;
 mod guarded;
 mod intend;
 mod judge;
 mod look_up;
+mod offload;
 mod parse;
 mod present;
 mod record;
@@ -160,10 +160,10 @@ impl Pipeline {
 
     async fn finish(&self, ran: Ran, run: &RunHandle) -> Result<CallEnd, JournalError> {
         let (head, args, outcome) = match ran.ending {
-            Ending::Wait(ask) => return wait::wait(&ran.head, *ask, run).await,
+            Ending::Wait(ask) => return Box::pin(wait::wait(&ran.head, *ask, run)).await,
             Ending::Over(outcome) => (ran.head, ran.args, outcome),
         };
-        let bounded = bound::bound(head, args, *outcome, &self.options, run).await;
+        let bounded = bound::bound(head, args, outcome, &self.options, run).await;
         let recorded = record::record(bounded, run).await?;
         Ok(CallEnd::Output(recorded.output))
     }

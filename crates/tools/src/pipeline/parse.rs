@@ -11,6 +11,9 @@ use crate::view::Found;
 /// How much of a malformed text the error shows: its end, where it was cut off.
 const SHOWN_BYTES: usize = 80;
 
+/// What to do about most malformed arguments.
+const AGAIN: &str = "send the call again with one valid JSON object";
+
 /// A call whose arguments are an object.
 pub(crate) struct Parsed {
     pub(crate) head: Head,
@@ -38,9 +41,18 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
 }
 
 fn malformed(fault: &Malformed, raw: &str, spec: Option<&ToolSpec>) -> ErrorInfo {
+    let (what, advice) = match fault.kind {
+        MalformedKind::CutOff => (
+            "truncated JSON",
+            "send them whole, or less of them in one call",
+        ),
+        MalformedKind::Syntax => ("invalid JSON", AGAIN),
+        MalformedKind::DuplicateKey | MalformedKind::Integer => ("ambiguous JSON", AGAIN),
+        MalformedKind::NotAnObject => ("no JSON object", AGAIN),
+    };
     let mut error = ErrorInfo::new(
         Code::InvalidArguments,
-        format!("the arguments are not valid JSON, nothing was run: {fault}"),
+        format!("the arguments are {what}, nothing was run: {fault}"),
     )
     .at(fault.path.clone());
     error.expected = Some(json!("one JSON object"));
@@ -50,15 +62,6 @@ fn malformed(fault: &Malformed, raw: &str, spec: Option<&ToolSpec>) -> ErrorInfo
     } else {
         end.to_owned()
     }));
-    let advice = match fault.kind {
-        MalformedKind::CutOff => {
-            "the arguments were truncated: send them whole, or less in one call"
-        }
-        MalformedKind::Syntax
-        | MalformedKind::DuplicateKey
-        | MalformedKind::Integer
-        | MalformedKind::NotAnObject => "send the call again with one valid JSON object",
-    };
     let hint = match spec {
         Some(spec) => format!("{advice}; {}", schema_hint(&spec.input_schema)),
         None => advice.to_owned(),

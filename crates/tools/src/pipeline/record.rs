@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    EntryBody, EventBody, JournalError, Message, MessageId, MessageRole, ToolIndex, ToolOutput,
+    EntryBody, EventBody, JournalError, Message, MessageId, MessageRole, Part, ToolIndex,
+    ToolOutput,
 };
 
 use super::Bounded;
@@ -16,10 +17,13 @@ pub(crate) struct Recorded {
 
 pub(crate) async fn record(bounded: Bounded, run: &RunHandle) -> Result<Recorded, JournalError> {
     let output = Arc::new(bounded.output);
+    let mut parts = Vec::with_capacity(1 + bounded.parts.len());
+    parts.push(Part::Text { text: bounded.text });
+    parts.extend(bounded.parts);
     let message = Message {
         id: MessageId::mint(&*run.clock),
         role: MessageRole::Tool,
-        parts: bounded.parts,
+        parts,
         output: Some(output.clone()),
     };
     run.journal.close_progress(&output.tool_call_id);

@@ -1,4 +1,4 @@
-//! The projection: the one text of a result, within what a model may read.
+//! What is longer than a model may read, set aside.
 
 use bytes::Bytes;
 use outfitter_core::{
@@ -8,6 +8,8 @@ use outfitter_text::head_tail::{Budget, Whole, bound};
 use outfitter_text::tokens::{Fit, fits};
 use serde_json::Value;
 
+use super::Bounded;
+use super::bound::Says;
 use crate::RunHandle;
 
 /// The least that is kept of a result beside an error, in tokens.
@@ -23,38 +25,44 @@ enum Form {
     Json,
 }
 
-/// Puts the result into the output, bounded, and gives the text that the model reads.
-pub(super) async fn project(
-    result: Value,
-    text: Option<String>,
-    output: &mut ToolOutput,
-    limit: usize,
-    run: &RunHandle,
-) -> String {
-    let mut fitter = Fitter { output, limit, run };
-    if fitter.output.error.is_some() {
-        return fitter.beside_error(result).await;
-    }
-    match (result, text) {
-        (Value::Null, None) => canonical(&Value::Null),
-        (result, Some(text)) => {
-            fitter.keep_bounded(result).await;
-            fitter.fitted(text, Form::Text).await.0
+/// Whether the model, or a row of the log, would get more than the limit.
+pub(super) fn is_over(bounded: &Bounded, limit: usize) -> bool {
+    let is_long = |text: &str| fits(text, limit) == Fit::Over;
+    is_long(&bounded.text)
+        || match (bounded.says, &bounded.output.result) {
+            (Says::Text, Some(result)) => is_long(&canonical(result)),
+            (Says::Text, None) | (Says::Result, _) => false,
         }
-        (Value::String(whole), None) => {
-            let (text, _) = fitter.fitted(whole, Form::Text).await;
-            fitter.output.result = Some(Value::String(text.clone()));
-            text
+}
+
+/// Sets aside what is over the limit.
+pub(super) async fn shorten(bounded: &mut Bounded, limit: usize, run: &RunHandle) {
+    let Bounded {
+        output, text, says, ..
+    } = bounded;
+    let failed = output.error.is_some();
+    let result = output.result.take();
+    let mut set_aside = SetAside { output, limit, run };
+    let result = match (result, says) {
+        (None, _) if failed => None,
+        (Some(result), _) if failed => Some(set_aside.beside_error(result, text).await),
+        (result, Says::Text) => {
+            *text = set_aside.fitted(std::mem::take(text), Form::Text).await.0;
+            match result {
+                Some(result) => Some(set_aside.fitted_json(result).await),
+                None => None,
+            }
         }
-        (result, None) => {
-            let (text, cut) = fitter.fitted(canonical(&result), Form::Json).await;
-            fitter.output.result = Some(match cut {
-                Cut::Whole => result,
-                Cut::Excerpt => Value::String(text.clone()),
-            });
-            text
+        (result, Says::Result) => {
+            let form = match result {
+                Some(Value::String(_)) => Form::Text,
+                Some(_) | None => Form::Json,
+            };
+            *text = set_aside.fitted(std::mem::take(text), form).await.0;
+            Some(Value::String(text.clone()))
         }
-    }
+    };
+    set_aside.output.result = result;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -63,13 +71,13 @@ enum Cut {
     Excerpt,
 }
 
-struct Fitter<'a> {
+struct SetAside<'a> {
     output: &'a mut ToolOutput,
     limit: usize,
     run: &'a RunHandle,
 }
 
-impl Fitter<'_> {
+impl SetAside<'_> {
     /// The text, or its excerpt when it is too long.
     async fn fitted(&mut self, whole: String, form: Form) -> (String, Cut) {
         if fits(&whole, self.limit) == Fit::Within {
@@ -80,49 +88,33 @@ impl Fitter<'_> {
         (text, Cut::Excerpt)
     }
 
-    /// A result that the model reads as another text: whole, unless it is too long for a row.
-    async fn keep_bounded(&mut self, result: Value) {
-        self.output.result = match result {
-            Value::Null => None,
-            result => {
-                let (text, cut) = self.fitted(canonical(&result), Form::Json).await;
-                Some(match cut {
-                    Cut::Whole => result,
-                    Cut::Excerpt => Value::String(text),
-                })
-            }
-        };
+    /// The result, or the excerpt of its JSON when that is too long.
+    async fn fitted_json(&mut self, result: Value) -> Value {
+        match self.fitted(canonical(&result), Form::Json).await {
+            (_, Cut::Whole) => result,
+            (text, Cut::Excerpt) => Value::String(text),
+        }
     }
 
-    /// An error, and what there is to show beside it. The excerpt is a string in JSON, so that the
-    /// whole stays JSON.
-    async fn beside_error(&mut self, result: Value) -> String {
-        let error = self.output.error.clone();
-        let project = |result: &Value| Projection::of(Some(result), error.as_ref()).0;
-        if result.is_null() {
-            return Projection::of(None, error.as_ref()).0;
-        }
-        let mut projection = project(&result);
-        self.output.result = Some(result);
-        if fits(&projection, self.limit) == Fit::Within {
-            return projection;
-        }
-        let (whole, form) = match self.output.result.take() {
-            Some(Value::String(text)) => (text, Form::Text),
-            other => (canonical(&other.unwrap_or_default()), Form::Json),
+    /// The excerpt of a result that stands beside an error. In the projection it is a string in
+    /// JSON, so that the whole stays JSON.
+    async fn beside_error(&mut self, result: Value, projection: &mut String) -> Value {
+        let (whole, form) = match result {
+            Value::String(text) => (text, Form::Text),
+            other => (canonical(&other), Form::Json),
         };
         let kept = self.keep(&whole, form).await;
         let mut tokens = self.limit;
+        let mut excerpt = Value::Null;
         for _ in 0..MAX_FITTINGS {
             tokens = (tokens / 4 * 3).max(LEAST_TOKENS);
-            let excerpt = Value::String(self.excerpt(&whole, form, tokens, kept.as_ref()));
-            projection = project(&excerpt);
-            self.output.result = Some(excerpt);
-            if tokens == LEAST_TOKENS || fits(&projection, self.limit) == Fit::Within {
+            excerpt = Value::String(self.excerpt(&whole, form, tokens, kept.as_ref()));
+            *projection = Projection::of(Some(&excerpt), self.output.error.as_ref()).0;
+            if tokens == LEAST_TOKENS || fits(projection, self.limit) == Fit::Within {
                 break;
             }
         }
-        projection
+        excerpt
     }
 
     /// Keeps the whole as an artifact. Where there is none to be had, the marker says so.

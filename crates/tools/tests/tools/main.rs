@@ -1,0 +1,18 @@
+//! The tools crate from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod artifacts;
+mod authority;
+mod codes;
+mod macros;
+mod registry;
+mod results;
+mod stages;
+mod stopping;
+mod support;
+mod waiting;
