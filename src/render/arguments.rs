@@ -10,7 +10,7 @@ pub(super) fn telling(tool: &str, arguments: &Value) -> String {
     let text = |key: &str| arguments.get(key).and_then(Value::as_str);
     let named = match tool {
         "execute_shell_command" => {
-            text("command").map(|command| with_place(command, text("workdir")))
+            text("command").map(|command| with_place(&line_by_line(command), text("workdir")))
         }
         "await_shell" | "kill_shell" => text("task_id").map(str::to_owned),
         "list_dir" => Some(text("path").unwrap_or(".").to_owned()),
@@ -28,6 +28,11 @@ pub(super) fn telling(tool: &str, arguments: &Value) -> String {
         _ => None,
     };
     one_line(&named.unwrap_or_else(|| any(arguments)))
+}
+
+/// A script on one line whose lines can still be told apart.
+fn line_by_line(script: &str) -> String {
+    script.trim().lines().collect::<Vec<_>>().join(" ⏎ ")
 }
 
 fn with_place(what: &str, place: Option<&str>) -> String {
@@ -84,7 +89,7 @@ mod tests {
     use serde_json::json;
 
     #[rstest]
-    #[case("execute_shell_command", json!({"command": "cargo\n test", "workdir": "web"}), "cargo test in web")]
+    #[case("execute_shell_command", json!({"command": "cargo\n test", "workdir": "web"}), "cargo ⏎ test in web")]
     #[case("file_read", json!({"path": "a.rs", "start_line": 3, "end_line": 9}), "a.rs lines 3–9")]
     #[case("list_dir", json!({}), ".")]
     #[case("grep", json!({"pattern": "todo", "glob": "*.rs"}), "“todo” in *.rs")]

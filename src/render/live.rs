@@ -107,13 +107,14 @@ impl Renderer {
                 self.end_text();
                 if self.view.answer == Answer::AtEnd && !output.answer.is_empty() {
                     let answer = visible(output.answer.trim_end());
+                    self.pieces.begin(Above::Nothing);
                     self.pieces.push(To::Data, &answer);
                     self.pieces.push(To::Data, "\n");
                 }
                 let totals = std::mem::take(&mut self.totals);
                 let View { stderr, kind, .. } = self.view;
                 let line = closing::line(stderr, kind, &totals, event.at, *outcome, output);
-                if self.view.watched() || output.error.is_some() {
+                if self.view.watched() {
                     self.line(Above::Note, &line);
                 }
                 self.calls.clear();
@@ -311,7 +312,7 @@ impl Renderer {
     }
 
     fn progress(&mut self, id: &CallId, lines: impl FnOnce(&mut OpenCall, &Look<'_>) -> String) {
-        let alone = self.calls.len() == 1;
+        let alone = self.is_plain_whose(id);
         let Some(open) = self.calls.iter_mut().find(|open| open.id == *id) else {
             return;
         };
@@ -333,7 +334,7 @@ impl Renderer {
         let id = &output.tool_call_id;
         self.progress(id, OpenCall::finish);
         self.end_text();
-        let alone = self.calls.len() <= 1 && self.last_call.as_ref() == Some(id);
+        let alone = self.is_plain_whose(id);
         let open = self.calls.iter().position(|open| open.id == *id);
         let open = open.map(|at| self.calls.remove(at));
         let label = open
@@ -348,6 +349,13 @@ impl Renderer {
             took,
         );
         self.line(Above::Calls, &lines);
+        self.last_call = Some(id.clone());
+    }
+
+    /// Whether a reader can tell that a line is about this call: it is the only one that is open,
+    /// and the line above is about it too.
+    fn is_plain_whose(&self, id: &CallId) -> bool {
+        self.calls.len() <= 1 && self.last_call.as_ref() == Some(id)
     }
 
     fn note(&mut self, ink: Ink, text: &str) {

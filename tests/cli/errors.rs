@@ -37,7 +37,9 @@ fn with_json_an_error_is_a_document_on_stdout_too(#[case] args: &[&str]) {
     let ran = World::new().run(args);
     assert_eq!(ran.code, 2);
     let document = ran.json();
-    assert_eq!(document["v"], 1);
+    let schema = include_str!("../../docs/protocols/error.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    jsonschema::validate(&schema, &document).unwrap();
     assert_eq!(document["error"]["code"], "usage");
     assert_eq!(document["error"]["retryable"], json!(false));
     assert!(
@@ -95,5 +97,22 @@ fn what_does_not_exist_yet_is_not_in_the_help() {
             .any(|line| line.split_whitespace().next() == Some(word));
         assert!(!listed, "{word} is listed:\n{help}");
         assert_eq!(World::new().run(&[word]).code, 2, "{word}");
+    }
+}
+
+#[test]
+fn the_table_of_exit_statuses_is_that_of_the_codes() {
+    let page = include_str!("../../docs/command-line.md");
+    for code in outfitter::Code::ALL {
+        let word = format!("`{code}`");
+        let rows: Vec<&str> = page
+            .lines()
+            .filter(|line| line.starts_with("| ") && line.contains(&word))
+            .collect();
+        assert_eq!(rows.len(), 1, "{word} is in {rows:?}");
+        assert!(
+            rows[0].starts_with(&format!("| {} |", code.exit())),
+            "{word} is in {rows:?}"
+        );
     }
 }
