@@ -2,4 +2,5 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
+mod commands;
 mod files;

@@ -1,0 +1,286 @@
+//! One job: a running child, its spool, and who waits for it.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use outfitter_core::{Exit, JobId, JobInfo, Offset, OutputChunk, SandboxError, UnixMs};
+use outfitter_process::{ChildError, Ending, Spawned};
+use tokio::sync::{mpsc, watch};
+
+use crate::spool::{SPOOL_BYTES, Spool, Tally};
+
+/// How politely a job is asked at its deadline.
+const DEADLINE_GRACE: Duration = Duration::from_secs(2);
+
+/// Kill requests that may wait; more say nothing new.
+const KILL_QUEUE: usize = 4;
+
+/// A job as everybody but its own task sees it.
+#[derive(Debug)]
+pub(crate) struct Job {
+    id: JobId,
+    command: String,
+    started: UnixMs,
+    spool: Spool,
+    state: watch::Receiver<State>,
+    kill: mpsc::Sender<Duration>,
+}
+
+/// What is known of a job's course.
+#[derive(Debug, Clone, Default)]
+struct State {
+    tally: Tally,
+    ended: Option<Ended>,
+}
+
+/// The end of a job.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    pub(crate) survivors: Vec<u32>,
+}
+
+/// How a job is to be run and known.
+pub(crate) struct Plan {
+    pub(crate) id: JobId,
+    pub(crate) command: String,
+    pub(crate) started: UnixMs,
+    pub(crate) timeout: Duration,
+    pub(crate) notices: Vec<String>,
+}
+
+/// The part of a job that runs: to be awaited by its owner.
+pub(crate) struct Runner {
+    spawned: Spawned,
+    job: std::sync::Arc<Job>,
+    state: watch::Sender<State>,
+    requests: mpsc::Receiver<Duration>,
+    timeout: Duration,
+    notices: Vec<String>,
+    begun: Instant,
+}
+
+impl Job {
+    /// A job and what runs it.
+    pub(crate) fn new(
+        plan: Plan,
+        spool: Spool,
+        spawned: Spawned,
+    ) -> (std::sync::Arc<Self>, Runner) {
+        let (state, watched) = watch::channel(State::default());
+        let (kill, requests) = mpsc::channel(KILL_QUEUE);
+        let job = std::sync::Arc::new(Self {
+            id: plan.id,
+            command: plan.command,
+            started: plan.started,
+            spool,
+            state: watched,
+            kill,
+        });
+        let runner = Runner {
+            spawned,
+            job: std::sync::Arc::clone(&job),
+            state,
+            requests,
+            timeout: plan.timeout,
+            notices: plan.notices,
+            begun: Instant::now(),
+        };
+        (job, runner)
+    }
+
+    pub(crate) fn id(&self) -> &JobId {
+        &self.id
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.state.borrow().ended.is_none()
+    }
+
+    pub(crate) fn info(&self) -> JobInfo {
+        JobInfo {
+            id: self.id.clone(),
+            command: self.command.clone(),
+            started: self.started,
+            running: self.is_running(),
+        }
+    }
+
+    /// Output from an offset on; waits for the first byte or the end.
+    pub(crate) async fn output(
+        &self,
+        from: Offset,
+        max: usize,
+        wait: Duration,
+    ) -> Result<OutputChunk, SandboxError> {
+        let mut state = self.state.clone();
+        let there = state.wait_for(|state| state.tally.written > from.0 || state.ended.is_some());
+        // Woken by a change; the owner's end and a wait that is over are answered with what there is.
+        let _ = tokio::time::timeout(wait, there).await;
+        let (tally, ended) = {
+            let now = self.state.borrow();
+            (now.tally, now.ended.is_some())
+        };
+        let (pieces, next) = self.spool.read(&tally, from, max).map_err(spool_error)?;
+        Ok(OutputChunk {
+            pieces,
+            next,
+            ended: ended && next.0 >= tally.written,
+        })
+    }
+
+    /// The last bytes that are there.
+    pub(crate) fn tail(&self, max: usize) -> Result<OutputChunk, SandboxError> {
+        let (tally, ended) = {
+            let now = self.state.borrow();
+            (now.tally, now.ended.is_some())
+        };
+        let from = Offset(tally.written.saturating_sub(max as u64));
+        let (pieces, next) = self.spool.read(&tally, from, max).map_err(spool_error)?;
+        Ok(OutputChunk {
+            pieces,
+            next,
+            ended,
+        })
+    }
+
+    /// Waits for the end.
+    pub(crate) async fn ended(&self) -> Ended {
+        let mut state = self.state.clone();
+        let ended = state
+            .wait_for(|state| state.ended.is_some())
+            .await
+            .ok()
+            .and_then(|state| state.ended.clone());
+        ended.unwrap_or_else(|| Ended {
+            exit: Exit {
+                notices: vec!["the session ended, and this command with it".to_owned()],
+                ..Exit::default()
+            },
+            survivors: Vec::new(),
+        })
+    }
+
+    /// Asks for the end.
+    pub(crate) fn ask_to_end(&self, grace: Duration) {
+        // A full queue holds requests enough; a closed one means that it has ended.
+        let _ = self.kill.try_send(grace);
+    }
+}
+
+impl Runner {
+    /// Runs the job to its end. Dropped half way, it takes the command's tree with it.
+    pub(crate) async fn run(mut self) {
+        let deadline = tokio::time::sleep(self.timeout);
+        tokio::pin!(deadline);
+        let mut tally = Tally::default();
+        let mut timed_out = false;
+        let mut printing = true;
+        let exit = loop {
+            tokio::select! {
+                // Output first, so that a command that ends has been heard.
+                biased;
+                piece = self.spawned.output.next(), if printing => match piece {
+                    Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
+                    Ok(None) => printing = false,
+                    Err(error) => {
+                        printing = false;
+                        self.notices.push(error.to_string());
+                    }
+                },
+                exit = self.spawned.child.wait() => break exit,
+                Some(grace) = self.requests.recv() => self.end(grace),
+                () = &mut deadline, if !timed_out => {
+                    timed_out = true;
+                    self.end(DEADLINE_GRACE);
+                }
+            }
+        };
+        while printing {
+            match self.spawned.output.try_next() {
+                Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
+                Ok(None) | Err(_) => printing = false,
+            }
+        }
+        let ended = self.ended(exit, &tally, timed_out);
+        self.state.send_modify(|state| {
+            state.tally = tally;
+            state.ended = Some(ended);
+        });
+    }
+
+    fn keep(&mut self, tally: &mut Tally, stream: outfitter_process::Stream, bytes: &[u8]) {
+        if let Err(error) = self.job.spool.append(tally, stream, bytes) {
+            // The disk is full, say. The command goes on; its output from here on is counted.
+            tally.dropped += bytes.len() as u64;
+            if self
+                .notices
+                .iter()
+                .all(|notice| !notice.starts_with(NOT_KEPT))
+            {
+                self.notices.push(format!("{NOT_KEPT}: {error}"));
+            }
+        }
+        let tally = *tally;
+        self.state.send_modify(|state| state.tally = tally);
+    }
+
+    fn end(&mut self, grace: Duration) {
+        if let Err(error) = self.spawned.child.request_kill(grace) {
+            self.notices.push(error.to_string());
+        }
+    }
+
+    fn ended(
+        &mut self,
+        exit: Result<outfitter_process::Exit, ChildError>,
+        tally: &Tally,
+        timed_out: bool,
+    ) -> Ended {
+        let mut notices = std::mem::take(&mut self.notices);
+        if tally.dropped > 0 {
+            notices.push(format!(
+                "only the first {} bytes of output were kept (limit {} MiB); {} more were not",
+                tally.written,
+                SPOOL_BYTES / (1024 * 1024),
+                tally.dropped
+            ));
+        }
+        let (code, signal, killed_children, survivors) = match exit {
+            Ok(exit) => {
+                let (code, signal) = match exit.ending {
+                    Ending::Code(code) => (Some(code), None),
+                    Ending::Signal(signal) => (None, Some(signal)),
+                };
+                (code, signal, exit.killed_children, exit.survivors)
+            }
+            Err(error) => {
+                notices.push(error.to_string());
+                (None, None, 0, Vec::new())
+            }
+        };
+        Ended {
+            exit: Exit {
+                code,
+                signal,
+                timed_out,
+                duration: self.begun.elapsed(),
+                killed_children,
+                stdout_bytes: tally.stdout,
+                stderr_bytes: tally.stderr,
+                dropped_bytes: tally.dropped,
+                notices,
+            },
+            survivors,
+        }
+    }
+}
+
+const NOT_KEPT: &str = "output could not be kept";
+
+fn spool_error(source: io::Error) -> SandboxError {
+    SandboxError::Io {
+        doing: "read the command's output".to_owned(),
+        source,
+    }
+}

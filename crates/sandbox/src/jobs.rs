@@ -1,0 +1,286 @@
+//! The jobs of one session: started, found, ended with it.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use outfitter_core::{
+    Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Offset, OutputChunk,
+    SandboxError,
+};
+use outfitter_process::{
+    ChildSpec, Confinement, Limits, SpawnError, Spawned, SupervisorProgram, spawn,
+};
+use tokio::task::JoinSet;
+
+use crate::environment::set;
+use crate::job::{Job, Plan};
+use crate::protected::Protected;
+use crate::scratch::{Scratch, private_directory};
+use crate::spool::Spool;
+
+/// Jobs of one session that may run at once.
+pub const MAX_RUNNING_JOBS: usize = 64;
+
+/// Ended jobs of one session whose output can still be read; the oldest goes first.
+pub const MAX_ENDED_JOBS: usize = 64;
+
+/// The shell of [`CommandLine::Shell`].
+const SHELL: &str = "/bin/sh";
+
+/// Where the spools are, below a session's directory.
+const SPOOLS: &str = "jobs";
+
+/// How every command of the session is run.
+pub(crate) struct Manner {
+    pub(crate) supervisor: SupervisorProgram,
+    pub(crate) workspace: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) confinement: Confinement,
+    /// Hidden from confined commands, as far as it exists when they start.
+    pub(crate) protected: Protected,
+    pub(crate) scratch: Scratch,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+/// The jobs. Dropping this ends them all.
+pub(crate) struct Jobs {
+    manner: Manner,
+    spools: PathBuf,
+    known: Mutex<VecDeque<Arc<Job>>>,
+    running: Mutex<JoinSet<()>>,
+}
+
+impl Jobs {
+    pub(crate) fn new(manner: Manner, session_dir: &Path) -> Result<Self, SandboxError> {
+        let spools = session_dir.join(SPOOLS);
+        private_directory(&spools).map_err(|source| SandboxError::Io {
+            doing: "make the directory of job output".to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            manner,
+            spools,
+            known: Mutex::default(),
+            running: Mutex::default(),
+        })
+    }
+
+    pub(crate) async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
+        self.make_room()?;
+        self.manner
+            .scratch
+            .restore()
+            .map_err(|source| SandboxError::Io {
+                doing: "restore the scratch folder".to_owned(),
+                source,
+            })?;
+        let spool = Spool::create(&self.spools).map_err(|source| SandboxError::Io {
+            doing: "make a file for the command's output".to_owned(),
+            source,
+        })?;
+        let workdir = self.workdir(&command.workdir)?;
+        let mut spec = self.child(&command, workdir);
+        let mut notices = Vec::new();
+        let spawned = match self.start(spec.clone()).await {
+            Err(error) if error.is_working_directory() && spec.cwd != self.manner.workspace => {
+                notices.push(format!(
+                    "{} is not there any more; the command ran in {}",
+                    spec.cwd.display(),
+                    self.manner.workspace.display()
+                ));
+                spec.cwd.clone_from(&self.manner.workspace);
+                self.start(spec).await
+            }
+            other => other,
+        };
+        let plan = Plan {
+            id: JobId::mint(&*self.manner.clock),
+            command: shown(&command.command),
+            started: self.manner.clock.now(),
+            timeout: command.timeout,
+            notices,
+        };
+        let (job, runner) = Job::new(plan, spool, spawned.map_err(sandbox_error)?);
+        let id = job.id().clone();
+        lock(&self.known).push_back(job);
+        lock(&self.running).spawn(runner.run());
+        Ok(id)
+    }
+
+    pub(crate) async fn output(
+        &self,
+        job: &JobId,
+        from: Offset,
+        max: usize,
+        wait: Duration,
+    ) -> Result<OutputChunk, SandboxError> {
+        self.find(job)?.output(from, max, wait).await
+    }
+
+    pub(crate) fn tail(&self, job: &JobId, max: usize) -> Result<OutputChunk, SandboxError> {
+        self.find(job)?.tail(max)
+    }
+
+    pub(crate) async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {
+        Ok(self.find(job)?.ended().await.exit)
+    }
+
+    pub(crate) async fn kill(&self, job: &JobId, grace: Duration) -> Result<Killed, SandboxError> {
+        let job = self.find(job)?;
+        if !job.is_running() {
+            return Ok(Killed::default());
+        }
+        job.ask_to_end(grace);
+        Ok(Killed {
+            was_running: true,
+            survivors: job.ended().await.survivors,
+        })
+    }
+
+    /// The last started first.
+    pub(crate) fn list(&self) -> Vec<JobInfo> {
+        lock(&self.known)
+            .iter()
+            .rev()
+            .map(|job| job.info())
+            .collect()
+    }
+
+    /// Ends every job and waits until they are gone.
+    pub(crate) async fn end_all(&self, grace: Duration) {
+        let jobs: Vec<Arc<Job>> = lock(&self.known).iter().cloned().collect();
+        for job in &jobs {
+            job.ask_to_end(grace);
+        }
+        for job in jobs {
+            job.ended().await;
+        }
+    }
+
+    fn find(&self, id: &JobId) -> Result<Arc<Job>, SandboxError> {
+        let known = lock(&self.known);
+        let found = known.iter().find(|job| job.id() == id);
+        found
+            .cloned()
+            .ok_or_else(|| SandboxError::NotFound(id.clone()))
+    }
+
+    /// Forgets what ended longest ago, and refuses when too much is running.
+    fn make_room(&self) -> Result<(), SandboxError> {
+        let mut tasks = lock(&self.running);
+        while tasks.try_join_next().is_some() {}
+        drop(tasks);
+        let mut known = lock(&self.known);
+        let running = known.iter().filter(|job| job.is_running()).count();
+        if running >= MAX_RUNNING_JOBS {
+            return Err(SandboxError::Unavailable {
+                reason: format!("{running} commands of this session are running already"),
+                hint: Some("wait for one of them or kill it".to_owned()),
+            });
+        }
+        let mut surplus = (known.len() - running + 1).saturating_sub(MAX_ENDED_JOBS);
+        known.retain(|job| {
+            let forget = surplus > 0 && !job.is_running();
+            surplus -= usize::from(forget);
+            !forget
+        });
+        Ok(())
+    }
+
+    fn workdir(&self, workdir: &str) -> Result<PathBuf, SandboxError> {
+        if workdir.contains('\0') {
+            return Err(SandboxError::Invalid(
+                "the working directory contains a zero byte".to_owned(),
+            ));
+        }
+        Ok(match workdir {
+            "" | "." => self.manner.workspace.clone(),
+            // An absolute one replaces it: whether a command may be there is for the sandbox.
+            other => self.manner.workspace.join(other),
+        })
+    }
+
+    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> ChildSpec {
+        let mut env = self.manner.environment.clone();
+        for (name, value) in &command.env {
+            set(&mut env, name, value.into());
+        }
+        ChildSpec {
+            argv: match &command.command {
+                CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
+                CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
+            },
+            env,
+            cwd,
+            confinement: self.confinement(),
+            limits: Limits::DEFAULT,
+        }
+    }
+
+    fn confinement(&self) -> Confinement {
+        let mut confinement = self.manner.confinement.clone();
+        match &mut confinement {
+            Confinement::Unconfined => {}
+            Confinement::Confined(confined) => {
+                let private = &confined.private;
+                // A private directory is hidden already, all but what this session may use of it.
+                let hide = self.manner.protected.existing().into_iter();
+                confined
+                    .hide
+                    .extend(hide.filter(|path| !private.contains(path)));
+            }
+        }
+        confinement
+    }
+
+    async fn start(&self, spec: ChildSpec) -> Result<Spawned, SpawnError> {
+        spawn(&self.manner.supervisor, spec).await
+    }
+}
+
+fn shown(command: &CommandLine) -> String {
+    match command {
+        CommandLine::Shell(line) => line.clone(),
+        CommandLine::Program(words) => words.join(" "),
+    }
+}
+
+/// Which of the two it was: the command's fault, or the sandbox's.
+pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
+    use outfitter_process::Stage;
+    match error {
+        SpawnError::Invalid(why) => SandboxError::Invalid(why.to_owned()),
+        SpawnError::Io { what, source } => SandboxError::Io {
+            doing: what.to_owned(),
+            source,
+        },
+        SpawnError::Setup {
+            stage: stage @ (Stage::Execute | Stage::WorkingDirectory),
+            detail,
+            source,
+        } => {
+            let on = if detail.is_empty() {
+                String::new()
+            } else {
+                format!(" {detail}")
+            };
+            SandboxError::Invalid(format!("failed to {stage}{on}: {source}"))
+        }
+        SpawnError::Setup { ref source, .. } => SandboxError::Unavailable {
+            reason: format!("{error}: {source}"),
+            hint: None,
+        },
+        other => SandboxError::Unavailable {
+            reason: other.to_string(),
+            hint: None,
+        },
+    }
+}
+
+/// A panic elsewhere does not make the list of jobs wrong.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,225 @@
+//! The sandbox of this machine: commands confined by its kernel.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    Clock, CommandSpec, Exit, Files, JobId, JobInfo, Killed, Level, Offset, OutputChunk, Sandbox,
+    SandboxError, SandboxInfo,
+};
+use outfitter_process::{Confined, Confinement, Network, SupervisorProgram, Support};
+
+use crate::environment::{Visible, build};
+use crate::files::LocalFiles;
+use crate::host::Host;
+use crate::jobs::{Jobs, Manner};
+use crate::roots::ReadableRoots;
+use crate::scratch::Scratch;
+
+/// The name of this backend.
+pub const BACKEND: &str = "local";
+
+/// What both backends of this machine need.
+pub struct Session {
+    /// The program that is re-executed as the supervisor.
+    pub supervisor: SupervisorProgram,
+    /// The session's own directory below the data directory, for its scratch folder and its job
+    /// output. Made if it is not there.
+    pub session_dir: PathBuf,
+    /// The files; their workspace is where commands work.
+    pub files: LocalFiles,
+    /// The surrounding environment.
+    pub host: Host,
+    /// Variables that are passed on, with their values.
+    pub passed: Vec<(OsString, OsString)>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What a confined session may do, and what must be there to confine it.
+pub struct LocalPolicy {
+    /// What this machine can do: [`outfitter_process::probe`], asked once.
+    pub support: Support,
+    /// The least level; below it nothing is opened.
+    pub require: Level,
+    /// The network.
+    pub network: Network,
+    /// More that may be read.
+    pub read: Vec<PathBuf>,
+    /// More that may be written.
+    pub write: Vec<PathBuf>,
+    /// Our own data directory: hidden where it lies in a root, but for this session's scratch.
+    pub data_dir: PathBuf,
+}
+
+/// A session's sandbox on this machine. Its jobs end when it is dropped.
+pub struct LocalSandbox {
+    info: SandboxInfo,
+    jobs: Jobs,
+    files: LocalFiles,
+    left_out: Vec<String>,
+}
+
+impl LocalSandbox {
+    /// A session's sandbox.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unavailable`] when the required level cannot be had here, with the reasons;
+    /// [`SandboxError::Io`] when the session's directory cannot be made.
+    pub fn open(session: Session, policy: LocalPolicy) -> Result<Self, SandboxError> {
+        let level = core_level(policy.support.level);
+        if level < policy.require {
+            return Err(refusal(&policy));
+        }
+        let workspace = session.files.workspace().to_owned();
+        let scratch = open_scratch(&session.session_dir)?;
+        let readable = ReadableRoots::of(&session.host, &workspace, &policy.read);
+        let visible = Visible::Roots {
+            readable: &readable,
+            workspace: &workspace,
+        };
+        let environment = build(&session.host, &scratch, &visible, &session.passed);
+        let info = SandboxInfo {
+            backend: BACKEND.to_owned(),
+            level,
+            // The level reaches what is required, else we were not here.
+            isolating: true,
+            missing: policy.support.reasons.clone(),
+            workspace: workspace.clone(),
+            network: policy.network == Network::On,
+        };
+        let mut left_out = readable.left_out.clone();
+        left_out.extend(environment.left_out);
+        let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
+        let manner = Manner {
+            supervisor: session.supervisor,
+            environment: environment.variables,
+            confinement: Confinement::Confined(Confined {
+                level: policy.support.level,
+                network: policy.network,
+                write,
+                read: readable.read,
+                hide: readable.hide,
+                private: vec![policy.data_dir],
+                blank: readable.blank,
+            }),
+            protected: session.files.protected().clone(),
+            workspace,
+            scratch,
+            clock: session.clock,
+        };
+        Ok(Self {
+            info,
+            jobs: Jobs::new(manner, &session.session_dir)?,
+            files: session.files,
+            left_out,
+        })
+    }
+
+    /// What was asked for and left out, one sentence each, for diagnostics.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// Ends every job and waits until they are gone: the quiet end of a session. Dropping it ends
+    /// them, too, and does not wait.
+    pub async fn close(&self, grace: Duration) {
+        self.jobs.end_all(grace).await;
+    }
+}
+
+fn writable(
+    workspace: &Path,
+    scratch: &Scratch,
+    more: &[PathBuf],
+    left_out: &mut Vec<String>,
+) -> Vec<PathBuf> {
+    let mut write = vec![workspace.to_owned(), scratch.path().to_owned()];
+    for path in more {
+        if path.exists() {
+            write.push(path.clone());
+        } else {
+            left_out.push(format!(
+                "{} is not there and cannot be written",
+                path.display()
+            ));
+        }
+    }
+    write
+}
+
+fn refusal(policy: &LocalPolicy) -> SandboxError {
+    let reached = policy.support.level.as_str();
+    let why = policy.support.reasons.join("; ");
+    SandboxError::Unavailable {
+        reason: format!(
+            "[sandbox] require = \"{}\" cannot be met, this machine reaches \"{reached}\": {why}",
+            policy.require.as_str()
+        ),
+        hint: Some(format!(
+            "[sandbox] require = \"{reached}\" would accept what is there"
+        )),
+    }
+}
+
+pub(crate) fn open_scratch(session_dir: &Path) -> Result<Scratch, SandboxError> {
+    crate::scratch::private_directory(session_dir)
+        .and_then(|()| Scratch::open(session_dir))
+        .map_err(|source| SandboxError::Io {
+            doing: format!("make the scratch folder in {}", session_dir.display()),
+            source,
+        })
+}
+
+fn core_level(level: outfitter_process::Level) -> Level {
+    match level {
+        outfitter_process::Level::None => Level::None,
+        outfitter_process::Level::Partial => Level::Partial,
+        outfitter_process::Level::Full => Level::Full,
+    }
+}
+
+#[async_trait]
+impl Sandbox for LocalSandbox {
+    fn info(&self) -> &SandboxInfo {
+        &self.info
+    }
+
+    async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
+        self.jobs.spawn(command).await
+    }
+
+    async fn output(
+        &self,
+        job: &JobId,
+        from: Offset,
+        max: usize,
+        wait: Duration,
+    ) -> Result<OutputChunk, SandboxError> {
+        self.jobs.output(job, from, max, wait).await
+    }
+
+    async fn tail(&self, job: &JobId, max: usize) -> Result<OutputChunk, SandboxError> {
+        self.jobs.tail(job, max)
+    }
+
+    async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {
+        self.jobs.wait(job).await
+    }
+
+    async fn kill(&self, job: &JobId, grace: Duration) -> Result<Killed, SandboxError> {
+        self.jobs.kill(job, grace).await
+    }
+
+    fn jobs(&self) -> Vec<JobInfo> {
+        self.jobs.list()
+    }
+
+    fn files(&self) -> &dyn Files {
+        &self.files
+    }
+}

@@ -1,0 +1,375 @@
+//! What a confined command may read besides its workspace: exact roots, decided once for a session.
+//!
+//! Decided once and outside, because what a later command could write must not widen what the next
+//! may read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::host::Host;
+
+/// Programs and libraries.
+pub const SYSTEM_DIRECTORIES: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/nix/store",
+    "/gnu/store",
+];
+
+/// What programs read of `/etc`. Not there: accounts' secrets, keys, and files that may hold a
+/// registry's token.
+pub const SYSTEM_CONFIGURATION: &[&str] = &[
+    "/etc/alternatives",
+    "/etc/bash.bashrc",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/crypto-policies",
+    "/etc/debian_version",
+    "/etc/default/locale",
+    "/etc/environment",
+    "/etc/fonts",
+    "/etc/gai.conf",
+    "/etc/gitattributes",
+    "/etc/gitconfig",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hostname",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/java-11-openjdk",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/localtime",
+    "/etc/login.defs",
+    "/etc/lsb-release",
+    "/etc/magic",
+    "/etc/magic.mime",
+    "/etc/mime.types",
+    "/etc/networks",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/perl",
+    "/etc/pki/ca-trust",
+    "/etc/pki/tls/certs",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/protocols",
+    "/etc/python2.7",
+    "/etc/python3",
+    "/etc/python3.10",
+    "/etc/python3.11",
+    "/etc/python3.12",
+    "/etc/python3.13",
+    "/etc/resolv.conf",
+    "/etc/rpc",
+    "/etc/services",
+    "/etc/shells",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/terminfo",
+    "/etc/timezone",
+    "/etc/vim",
+    "/etc/wgetrc",
+    "/etc/xattr.conf",
+];
+
+/// Files of `/etc` that programs stop at if they exist and cannot be opened, and that may hold a
+/// token: they read as empty.
+pub const BLANK_CONFIGURATION: &[&str] = &["/etc/npmrc", "/etc/pip.conf"];
+
+/// The same beside and above a workspace: cargo reads them on its way up, and stops.
+const BLANK_ABOVE: &[&str] = &[".cargo/config.toml", ".cargo/config"];
+
+/// Credentials that lie in a root of their tool.
+const SECRETS_IN_ROOTS: &[&str] = &[".local/share/uv/credentials"];
+
+/// How a virtual environment names the Python it was made from.
+const VENV_CONFIGURATION: &str = "pyvenv.cfg";
+
+/// No sane one is longer.
+const MAX_VENV_CONFIGURATION: u64 = 64 * 1024;
+
+/// What may be read and executed, what is hidden in it, and what reads as empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadableRoots {
+    /// Trees and files.
+    pub read: Vec<PathBuf>,
+    /// Never, although a root above it is readable.
+    pub hide: Vec<PathBuf>,
+    /// Files that read as empty.
+    pub blank: Vec<PathBuf>,
+    /// What was asked for and left out, one sentence each.
+    pub left_out: Vec<String>,
+}
+
+impl ReadableRoots {
+    /// The roots of this machine for a session with this workspace, and the operator's own.
+    #[must_use]
+    pub fn of(host: &Host, workspace: &Path, more: &[PathBuf]) -> Self {
+        let mut roots = Self::default();
+        let system = SYSTEM_DIRECTORIES.iter().chain(SYSTEM_CONFIGURATION);
+        roots
+            .read
+            .extend(system.map(PathBuf::from).filter(|path| path.exists()));
+        roots
+            .read
+            .extend(toolchains(host).into_iter().filter(|path| path.exists()));
+        if let Some(home) = &host.home {
+            roots
+                .hide
+                .extend(SECRETS_IN_ROOTS.iter().map(|path| home.join(path)));
+        }
+        let active = host.virtual_env.clone();
+        for venv in active
+            .into_iter()
+            .chain([workspace.join(".venv"), workspace.join("venv")])
+        {
+            roots.add_venv(&venv, host);
+        }
+        for path in more {
+            if path.exists() {
+                roots.read.push(path.clone());
+            } else {
+                roots.left_out.push(format!(
+                    "{} is not there and cannot be read",
+                    path.display()
+                ));
+            }
+        }
+        let above = workspace.ancestors().skip(1);
+        let above = above.flat_map(|dir| BLANK_ABOVE.iter().map(move |name| dir.join(name)));
+        let blank = BLANK_CONFIGURATION.iter().map(PathBuf::from).chain(above);
+        roots.blank.extend(blank.filter(|path| path.exists()));
+        roots
+    }
+
+    /// Whether a path lies in what may be read.
+    #[must_use]
+    pub fn has(&self, path: &Path) -> bool {
+        self.read.iter().any(|root| path.starts_with(root))
+    }
+
+    /// A virtual environment and the installation it is made of.
+    fn add_venv(&mut self, venv: &Path, host: &Host) {
+        let Some(configuration) = read_small(&venv.join(VENV_CONFIGURATION)) else {
+            return;
+        };
+        self.read.push(venv.to_owned());
+        let Some(base) = base_of(&configuration) else {
+            return;
+        };
+        if self.has(&base) {
+            return;
+        }
+        if is_python_installation(&base) && !holds_home(&base, host) {
+            self.read.push(base);
+        } else {
+            self.left_out.push(format!(
+                "{} says it is made of {}, which is no Python installation",
+                venv.display(),
+                base.display()
+            ));
+        }
+    }
+}
+
+/// The exact parts of toolchains in a home directory that programs are run from.
+fn toolchains(host: &Host) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut add = |base: Option<PathBuf>, parts: &[&str]| {
+        if let Some(base) = base {
+            found.extend(parts.iter().map(|part| base.join(part)));
+        }
+    };
+    add(host.cargo_home(), &["bin", "registry"]);
+    add(host.rustup_home(), &["toolchains", "settings.toml"]);
+    add(host.pyenv_root(), &[""]);
+    add(host.nvm_dir(), &["versions"]);
+    add(host.home.clone(), &[".local/bin", ".local/share/uv"]);
+    found
+}
+
+/// `home = /opt/python/bin` means `/opt/python`.
+fn base_of(configuration: &str) -> Option<PathBuf> {
+    let line = configuration.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "home").then(|| value.trim())
+    })?;
+    let bin = Path::new(line).canonicalize().ok()?;
+    Some(bin.parent()?.to_owned())
+}
+
+/// The configuration lies where a command may have written it, so it is not simply believed.
+fn is_python_installation(base: &Path) -> bool {
+    let has_library = fs::read_dir(base.join("lib")).is_ok_and(|entries| {
+        entries
+            .flatten()
+            .any(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
+    });
+    has_library && (base.join("bin/python3").is_file() || base.join("bin/python").is_file())
+}
+
+/// A base that is the home directory, or above it, would show everything in it.
+fn holds_home(base: &Path, host: &Host) -> bool {
+    base.parent().is_none()
+        || host
+            .home
+            .as_ref()
+            .and_then(|home| home.canonicalize().ok())
+            .is_some_and(|home| home.starts_with(base))
+}
+
+fn read_small(path: &Path) -> Option<String> {
+    let meta = path.symlink_metadata().ok()?;
+    if !meta.is_file() || meta.len() > MAX_VENV_CONFIGURATION {
+        return None;
+    }
+    fs::read_to_string(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn home_with(paths: &[&str]) -> (tempfile::TempDir, Host) {
+        let dir = tempfile::tempdir().unwrap();
+        for path in paths {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let host = Host {
+            home: Some(dir.path().canonicalize().unwrap()),
+            ..Host::default()
+        };
+        (dir, host)
+    }
+
+    fn in_home(roots: &ReadableRoots, host: &Host) -> Vec<String> {
+        let home = host.home.as_ref().unwrap();
+        let inside = roots
+            .read
+            .iter()
+            .filter_map(|path| path.strip_prefix(home).ok());
+        inside.map(|path| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn only_exact_parts_of_the_home_directory_are_readable() {
+        let (_dir, host) = home_with(&[
+            ".ssh/id_rsa",
+            ".cargo/bin/cargo",
+            ".cargo/registry/index",
+            ".cargo/credentials.toml",
+            ".cargo/config.toml",
+            ".rustup/toolchains/stable/bin/rustc",
+            ".rustup/settings.toml",
+            ".rustup/downloads/x",
+            ".pyenv/versions/3.12/bin/python3",
+            ".nvm/versions/node/v20/bin/node",
+            ".nvm/alias/default",
+            ".local/bin/tool",
+            ".local/share/uv/python/x",
+            ".local/share/keyrings/login",
+            "notes.txt",
+        ]);
+        let roots = ReadableRoots::of(&host, Path::new("/srv/project"), &[]);
+        let expected = [
+            ".cargo/bin",
+            ".cargo/registry",
+            ".rustup/toolchains",
+            ".rustup/settings.toml",
+            ".pyenv",
+            ".nvm/versions",
+            ".local/bin",
+            ".local/share/uv",
+        ];
+        assert_eq!(in_home(&roots, &host), expected);
+        assert_eq!(roots.left_out, Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_that_holds_a_secret_is_in_the_constant_list() {
+        for secret in [
+            "/etc/shadow",
+            "/etc/ssl/private/key",
+            "/etc/ssh/key",
+            "/etc/npmrc",
+        ] {
+            let roots = ReadableRoots {
+                read: SYSTEM_CONFIGURATION.iter().map(PathBuf::from).collect(),
+                ..ReadableRoots::default()
+            };
+            assert!(!roots.has(Path::new(secret)), "{secret}");
+        }
+    }
+
+    #[test]
+    fn a_virtual_environment_brings_the_python_it_is_made_of() {
+        let (dir, host) = home_with(&[
+            "py/bin/python3",
+            "py/lib/python3.12/os.py",
+            "venv/bin/python",
+        ]);
+        let base = dir.path().canonicalize().unwrap();
+        let venv = base.join("venv");
+        let configuration = format!("home = {}\nversion = 3.12\n", base.join("py/bin").display());
+        fs::write(venv.join(VENV_CONFIGURATION), configuration).unwrap();
+        let host = Host {
+            virtual_env: Some(venv),
+            ..host
+        };
+        let roots = ReadableRoots::of(&host, Path::new("/srv/project"), &[]);
+        assert_eq!(in_home(&roots, &host), ["venv", "py"]);
+    }
+
+    #[test]
+    fn a_forged_virtual_environment_opens_nothing() {
+        let (dir, host) = home_with(&[
+            ".ssh/id_rsa",
+            "bin/python3",
+            "lib/python3.12/os.py",
+            "project/.venv/x",
+        ]);
+        let workspace = dir.path().canonicalize().unwrap().join("project");
+        for target in [".ssh/x", "bin"] {
+            let target = dir.path().join(target);
+            fs::create_dir_all(&target).unwrap();
+            let configuration = format!("home = {}\n", target.display());
+            fs::write(
+                workspace.join(".venv").join(VENV_CONFIGURATION),
+                configuration,
+            )
+            .unwrap();
+            let roots = ReadableRoots::of(&host, &workspace, &[]);
+            assert_eq!(in_home(&roots, &host), ["project/.venv"]);
+            assert_eq!(roots.left_out.len(), 1, "{:?}", roots.left_out);
+        }
+    }
+
+    #[test]
+    fn a_configured_path_that_is_not_there_is_said() {
+        let more = [
+            PathBuf::from("/nowhere/at/all"),
+            PathBuf::from("/usr/share"),
+        ];
+        let roots = ReadableRoots::of(&Host::default(), Path::new("/srv"), &more);
+        assert_eq!(
+            roots.left_out,
+            ["/nowhere/at/all is not there and cannot be read"]
+        );
+        assert!(roots.read.contains(&more[1]));
+    }
+}

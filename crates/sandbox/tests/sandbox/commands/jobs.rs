@@ -1,0 +1,360 @@
+//! What every backend of this machine promises about jobs.
+
+use std::time::Duration;
+
+use outfitter_core::{
+    CommandLine, CommandSpec, JobId, Killed, Level, Offset, Sandbox, SandboxError, Stream,
+};
+use outfitter_process::Support;
+use outfitter_sandbox::{Host, LocalSandbox, MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
+use rstest::rstest;
+
+use super::kit::{Backend, LIVENESS, World, alive, heard, shell};
+
+fn text(pieces: &[(Stream, bytes::Bytes)]) -> Vec<(Stream, String)> {
+    let piece = |(stream, bytes): &(Stream, bytes::Bytes)| {
+        (*stream, String::from_utf8(bytes.to_vec()).unwrap())
+    };
+    pieces.iter().map(piece).collect()
+}
+
+/// Reads until this many bytes are there, wherever the pieces are cut.
+async fn read_some(sandbox: &dyn Sandbox, job: &JobId, mut from: Offset, to: u64) -> String {
+    let mut seen = String::new();
+    while from.0 < to {
+        let chunk = sandbox.output(job, from, 1 << 16, LIVENESS).await.unwrap();
+        assert!(
+            chunk.next > from || chunk.ended,
+            "an empty answer before the end"
+        );
+        seen.extend(text(&chunk.pieces).into_iter().map(|(_, text)| text));
+        from = chunk.next;
+    }
+    seen
+}
+
+#[rstest]
+#[tokio::test]
+async fn output_is_read_by_ranges_with_its_streams(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let line = "printf one; sleep 0.2; printf two >&2; sleep 0.2; printf three";
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    sandbox.wait(&job).await.unwrap();
+    let all = sandbox
+        .output(&job, Offset(0), 100, Duration::ZERO)
+        .await
+        .unwrap();
+    let (out, err) = (Stream::Stdout, Stream::Stderr);
+    let expected = [
+        (out, "one".into()),
+        (err, "two".into()),
+        (out, "three".into()),
+    ];
+    assert_eq!(text(&all.pieces), expected);
+    assert!(all.ended && all.next == Offset(11));
+
+    let part = sandbox
+        .output(&job, Offset(2), 5, Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(
+        text(&part.pieces),
+        [(out, "e".into()), (err, "two".into()), (out, "t".into())]
+    );
+    assert!(!part.ended && part.next == Offset(7));
+    let beyond = sandbox
+        .output(&job, Offset(99), 5, Duration::ZERO)
+        .await
+        .unwrap();
+    assert!(beyond.ended && beyond.pieces.is_empty() && beyond.next == Offset(11));
+    let tail = sandbox.tail(&job, 4).await.unwrap();
+    assert_eq!(text(&tail.pieces), [(out, "hree".into())]);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let line = "echo up; until [ -e go ]; do sleep 0.01; done; echo on; until [ -e end ]; do sleep 0.01; done";
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    assert_eq!(read_some(&*sandbox, &job, Offset(0), 3).await, "up\n");
+    let nothing_yet = sandbox
+        .output(&job, Offset(3), 10, Duration::from_millis(50))
+        .await
+        .unwrap();
+    assert!(nothing_yet.pieces.is_empty() && !nothing_yet.ended);
+    std::fs::write(world.workspace.join("go"), "").unwrap();
+    assert_eq!(read_some(&*sandbox, &job, Offset(3), 6).await, "on\n");
+    std::fs::write(world.workspace.join("end"), "").unwrap();
+    let end = sandbox.output(&job, Offset(6), 10, LIVENESS).await.unwrap();
+    assert!(end.pieces.is_empty() && end.ended);
+}
+
+#[rstest]
+#[case::code("exit 3", Some(3), None)]
+#[case::signal("kill -9 $$", None, Some(9))]
+#[tokio::test]
+async fn an_end_is_told_as_it_was(
+    #[case] line: &str,
+    #[case] code: Option<i32>,
+    #[case] signal: Option<i32>,
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let job = sandbox
+        .spawn(shell(&format!("echo x; echo yy >&2; {line}")))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!((exit.code, exit.signal), (code, signal));
+    assert_eq!(
+        (exit.stdout_bytes, exit.stderr_bytes, exit.dropped_bytes),
+        (2, 3, 0)
+    );
+    assert!(!exit.timed_out && exit.notices.is_empty(), "{exit:?}");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let mark = format!("6001.{}{}", std::process::id(), backend as u8);
+    let mut command = shell(&format!(
+        "echo begun; (setsid sleep {mark} &); sleep {mark}"
+    ));
+    command.timeout = Duration::from_millis(300);
+    let job = sandbox.spawn(command).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert!(exit.timed_out, "{exit:?}");
+    assert_eq!(read_some(&*sandbox, &job, Offset(0), 6).await, "begun\n");
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_kill_ends_the_tree_once(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let mark = format!("6002.{}{}", std::process::id(), backend as u8);
+    let line = format!("trap '' TERM; (setsid sleep {mark} &); echo up; sleep {mark}");
+    let job = sandbox.spawn(shell(&line)).await.unwrap();
+    read_some(&*sandbox, &job, Offset(0), 3).await;
+    let killed = sandbox
+        .kill(&job, Duration::from_millis(100))
+        .await
+        .unwrap();
+    let expected = Killed {
+        was_running: true,
+        survivors: Vec::new(),
+    };
+    assert_eq!(killed, expected);
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+    assert_eq!(
+        sandbox.kill(&job, Duration::ZERO).await.unwrap(),
+        Killed::default()
+    );
+    assert!(sandbox.wait(&job).await.unwrap().signal.is_some());
+}
+
+#[rstest]
+#[tokio::test]
+async fn jobs_end_with_their_session(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let mark = format!("6003.{}{}", std::process::id(), backend as u8);
+    let line = format!("trap '' TERM HUP; (setsid sleep {mark} &); echo up; sleep {mark}");
+    let job = sandbox.spawn(shell(&line)).await.unwrap();
+    read_some(&*sandbox, &job, Offset(0), 3).await;
+    assert!(!alive(&mark).is_empty());
+    drop(sandbox);
+    for _ in 0..500 {
+        if alive(&mark).is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("left behind: {:?}", alive(&mark));
+}
+
+#[tokio::test]
+async fn a_closed_session_has_no_process_left() {
+    let world = World::new();
+    let support = outfitter_sandbox::probe(&super::kit::supervisor())
+        .await
+        .unwrap();
+    let sandbox =
+        LocalSandbox::open(world.session(Host::default()), world.policy(support)).unwrap();
+    let mark = format!("6004.{}", std::process::id());
+    for _ in 0..3 {
+        let job = sandbox
+            .spawn(shell(&format!("echo up; sleep {mark}")))
+            .await
+            .unwrap();
+        read_some(&sandbox, &job, Offset(0), 3).await;
+    }
+    sandbox.close(Duration::from_millis(100)).await;
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+}
+
+/// Field case: after its directory is deleted, every command of a session failed.
+#[rstest]
+#[tokio::test]
+async fn a_deleted_working_directory_is_said_and_survived(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let (out, _) = heard(&*sandbox, shell("mkdir d; cd d; rm -rf ../d; echo $?; ls")).await;
+    assert_eq!(out, "0\n");
+    let mut command = shell("echo hi; pwd");
+    command.workdir = "d".to_owned();
+    let job = sandbox.spawn(command).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(exit.code, Some(0));
+    let workspace = world.workspace.display();
+    let expected = format!("{workspace}/d is not there any more; the command ran in {workspace}");
+    assert_eq!(exit.notices, [expected]);
+    let seen = read_some(&*sandbox, &job, Offset(0), exit.stdout_bytes).await;
+    assert_eq!(seen, format!("hi\n{workspace}\n"));
+}
+
+#[rstest]
+#[tokio::test]
+async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let program = |words: &[&str]| CommandSpec {
+        command: CommandLine::Program(words.iter().map(ToString::to_string).collect()),
+        ..shell("")
+    };
+    let mut bad_dir = shell("true");
+    bad_dir.workdir = "a\0b".to_owned();
+    let mut bad_env = shell("true");
+    bad_env.env = vec![("A=B".to_owned(), String::new())];
+    for command in [
+        program(&[]),
+        program(&["no-such-program-here"]),
+        program(&["/etc/passwd"]),
+        bad_dir,
+        bad_env,
+    ] {
+        let error = sandbox.spawn(command).await.unwrap_err();
+        assert!(matches!(error, SandboxError::Invalid(_)), "{error:?}");
+    }
+    assert_eq!(sandbox.jobs(), []);
+    let nobody = JobId::new("job_nobody").unwrap();
+    let error = sandbox.wait(&nobody).await.unwrap_err();
+    assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn jobs_are_listed_the_last_started_first_and_the_oldest_ended_are_forgotten() {
+    let world = World::new();
+    let sandbox = world.open(Backend::Passthrough).await;
+    let mut ids = Vec::new();
+    for _ in 0..=MAX_ENDED_JOBS {
+        let job = sandbox.spawn(shell("true")).await.unwrap();
+        sandbox.wait(&job).await.unwrap();
+        ids.push(job);
+    }
+    let last = sandbox.spawn(shell("sleep 100")).await.unwrap();
+    let jobs = sandbox.jobs();
+    assert_eq!(jobs[0].id, last);
+    assert!(jobs[0].running && !jobs[1].running);
+    assert_eq!(jobs[0].command, "sleep 100");
+    assert_eq!(jobs.len(), MAX_ENDED_JOBS);
+    let error = sandbox.wait(&ids[0]).await.unwrap_err();
+    assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
+    assert!(sandbox.wait(&ids[MAX_ENDED_JOBS]).await.is_ok());
+}
+
+#[tokio::test]
+async fn too_many_running_jobs_are_refused_with_what_to_do() {
+    let world = World::new();
+    let sandbox = world.open(Backend::Passthrough).await;
+    let mut last = None;
+    for _ in 0..MAX_RUNNING_JOBS {
+        last = Some(sandbox.spawn(shell("sleep 1000")).await.unwrap());
+    }
+    let error = sandbox.spawn(shell("true")).await.unwrap_err();
+    assert!(
+        matches!(error, SandboxError::Unavailable { hint: Some(_), .. }),
+        "{error:?}"
+    );
+    sandbox.kill(&last.unwrap(), Duration::ZERO).await.unwrap();
+    assert!(sandbox.spawn(shell("true")).await.is_ok());
+}
+
+#[tokio::test]
+async fn output_is_kept_outside_the_workspace_without_a_name() {
+    let world = World::new();
+    let sandbox = world.open(Backend::Local).await;
+    heard(&*sandbox, shell("echo secret")).await;
+    assert_eq!(std::fs::read_dir(&world.workspace).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(world.data.join("session/jobs"))
+            .unwrap()
+            .count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint() {
+    let world = World::new();
+    let support = Support {
+        level: outfitter_process::Level::Partial,
+        landlock_abi: 7,
+        reasons: vec!["full: failed to make namespaces: not here".to_owned()],
+    };
+    let mut policy = world.policy(support);
+    policy.require = Level::Full;
+    let Err(error) = LocalSandbox::open(world.session(Host::default()), policy) else {
+        panic!("opened at a lower level than required");
+    };
+    let SandboxError::Unavailable { reason, hint } = error else {
+        panic!("{error:?}");
+    };
+    assert!(
+        reason.contains("require = \"full\"") && reason.contains("not here"),
+        "{reason}"
+    );
+    assert!(hint.is_some_and(|hint| hint.contains("require = \"partial\"")));
+}
+
+#[rstest]
+#[case(Backend::Local, "local", true, false)]
+#[case(Backend::Passthrough, "passthrough", false, true)]
+#[tokio::test]
+async fn a_sandbox_says_what_it_is(
+    #[case] backend: Backend,
+    #[case] name: &str,
+    #[case] isolating: bool,
+    #[case] network: bool,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let info = sandbox.info();
+    assert_eq!(
+        (info.backend.as_str(), info.isolating, info.network),
+        (name, isolating, network)
+    );
+    assert_eq!(info.workspace, world.workspace);
+    assert_eq!(info.missing.is_empty(), info.level == Level::Full);
+}

@@ -1,0 +1,7 @@
+//! Commands: what they see, what they cannot reach, how they are heard, and how they end.
+
+mod credentials;
+mod inside;
+mod jobs;
+mod kit;
+mod programs;

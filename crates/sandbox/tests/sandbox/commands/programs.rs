@@ -1,0 +1,97 @@
+//! What people run works inside. A row whose program does not work outside says so: then nothing
+//! can be said about inside.
+
+use std::fs;
+
+use rstest::rstest;
+
+use super::kit::{Backend, Identity, World, hand_over, run_in, say, testkit};
+
+const SOURCE: &str = "fn main() { println!(\"built {}\", env!(\"CARGO_PKG_NAME\")); }\n";
+const MANIFEST: &str = "[package]\nname = \"inner\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+#[rstest]
+#[case::sh("echo $((6 * 7)) | tr 4 5 | sed s/2/3/", "53\n")]
+#[case::git(
+    "git init -q . && git config user.email a@b && git config user.name n && echo x > f && git add -A && git commit -qm first && git log --format=%s && git status --short",
+    "first\n"
+)]
+#[case::make(
+    "printf 'all: out\\nout:\\n\\t@echo made > out; cat out\\n' > Makefile && make",
+    "made\n"
+)]
+#[case::compiler(
+    "printf '#include <stdio.h>\\nint main(void) { puts(\"compiled\"); }\\n' > a.c && cc -o a a.c && ./a",
+    "compiled\n"
+)]
+#[case::system_python(
+    "/usr/bin/python3 -c 'import ssl, tempfile, json, multiprocessing as m; l = m.Lock(); t = tempfile.NamedTemporaryFile(); print(json.dumps([1]))'",
+    "[1]\n"
+)]
+#[case::python_on_path(
+    "printf 'def f(): return 42\\n' > mod.py && python3 -c 'import mod, subprocess, sqlite3; print(mod.f(), subprocess.check_output([\"echo\", \"x\"]))'",
+    "42 b'x\\n'\n"
+)]
+#[case::virtual_environment(
+    "python3 -m venv --without-pip .venv && .venv/bin/python -c 'import sys; print(sys.prefix != sys.base_prefix)'",
+    "True\n"
+)]
+#[case::node(
+    "node -e 'const fs = require(\"fs\"), os = require(\"os\"); fs.writeFileSync(\"a\", \"b\"); fs.mkdtempSync(os.tmpdir() + \"/x\"); console.log(fs.readFileSync(\"a\", \"utf8\"), require(\"child_process\").execSync(\"echo c\").toString().trim())'",
+    "b c\n"
+)]
+#[case::npm(
+    "echo '{\"name\":\"x\",\"scripts\":{\"go\":\"echo went\"}}' > package.json && npm run --silent go",
+    "went\n"
+)]
+#[case::cargo(
+    "cargo build -q --offline && ./target/debug/inner && cargo test -q --offline >/dev/null",
+    "built inner\n"
+)]
+#[case::perl(
+    "perl -e 'print join(\",\", sort map { $_ * 2 } 1..3), \"\\n\"'",
+    "2,4,6\n"
+)]
+#[case::tar(
+    "mkdir d && echo x > d/f && tar czf d.tgz d && rm -r d && tar xzf d.tgz && cat d/f",
+    "x\n"
+)]
+fn a_program_works_inside(
+    #[case] line: &str,
+    #[case] expected: &str,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let in_backend = |backend: Backend| {
+        let command = testkit(identity)?;
+        let world = World::new();
+        fs::create_dir_all(world.workspace.join("src")).unwrap();
+        fs::write(world.workspace.join("src/main.rs"), SOURCE).unwrap();
+        fs::write(world.workspace.join("Cargo.toml"), MANIFEST).unwrap();
+        let base = world.workspace.parent().unwrap();
+        for path in [base, &world.workspace, &world.workspace.join("src")] {
+            hand_over(path, identity);
+        }
+        Some(run_in(
+            command,
+            backend,
+            (&world.workspace, &world.data),
+            line,
+        ))
+    };
+    let Some(outside) = in_backend(Backend::Passthrough) else {
+        return;
+    };
+    if !outside.succeeded() {
+        say(&format!(
+            "skipped as {identity:?}: it does not work outside either: {outside:?}"
+        ));
+        return;
+    }
+    assert_eq!(
+        outside.stdout, expected,
+        "the row itself is broken: {outside:?}"
+    );
+    let inside = in_backend(Backend::Local).unwrap();
+    assert_eq!(inside.stdout, expected, "{inside:?}");
+    assert!(inside.succeeded(), "{inside:?}");
+}
