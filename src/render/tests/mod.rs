@@ -1,213 +1,22 @@
 //! What a reader sees, event by event.
 
+mod story;
+
 use std::sync::Arc;
 
 use outfitter_core::{
-    CallId, Code, DeltaKind, ErrorInfo, Event, EventBody, EventSeq, Message, MessageId,
-    MessageRole, Part, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, SessionId, Status,
-    Stream, TokenUsage, ToolCall, ToolOutput, UnixMs, WarningCode,
+    Code, DeltaKind, ErrorInfo, EventBody, Message, MessageId, MessageRole, Part, RunOutcome,
+    RunOutput, Stream, WarningCode,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{Answer, Colour, Detail, Face, Kind, Renderer, To, View, transcript};
-
-const TERMINAL: Face = Face {
-    terminal: true,
-    colour: Colour::Off,
-    width: Some(72),
-};
+use super::{Answer, Colour, Detail, Face, Kind, View, transcript};
+use story::{Story, TERMINAL, answer, assistant, calls, message_id, output};
 
 const COLOURED: Face = Face {
     colour: Colour::On,
     ..TERMINAL
 };
-
-/// A run that is told event by event, fifty milliseconds apart.
-struct Story {
-    renderer: Renderer,
-    seq: u64,
-    data: String,
-    people: String,
-    both: String,
-}
-
-impl Story {
-    fn new(view: View) -> Self {
-        Self {
-            renderer: Renderer::new(view),
-            seq: 0,
-            data: String::new(),
-            people: String::new(),
-            both: String::new(),
-        }
-    }
-
-    fn watched() -> Self {
-        Self::new(View::live(TERMINAL, TERMINAL, Detail::Calm))
-    }
-
-    fn tell(&mut self, body: EventBody) -> &mut Self {
-        self.seq += 1;
-        let event = Event {
-            seq: EventSeq(self.seq),
-            at: UnixMs(1_700_000_000_000 + self.seq * 50),
-            session: SessionId::new("cli").unwrap(),
-            run: RunId::new("run_1").unwrap(),
-            via: None,
-            body,
-        };
-        for piece in self.renderer.event(&event) {
-            self.both.push_str(&piece.text);
-            match piece.to {
-                To::Data => self.data.push_str(&piece.text),
-                To::People => self.people.push_str(&piece.text),
-            }
-        }
-        self
-    }
-
-    fn started(&mut self) -> &mut Self {
-        self.tell(EventBody::RunStarted(RunStarted {
-            resumes: None,
-            model: Some("openai/gpt-5".to_owned()),
-            mode: "agent".to_owned(),
-            tools: vec!["grep".to_owned(), "file_read".to_owned()],
-            skills: Vec::new(),
-            sandbox: SandboxSummary {
-                backend: "local".to_owned(),
-                level: "full".to_owned(),
-            },
-            workflow: None,
-        }))
-    }
-
-    fn delta(&mut self, kind: DeltaKind, text: &str) -> &mut Self {
-        self.tell(EventBody::Delta {
-            message_id: message_id(),
-            kind,
-            text: text.to_owned(),
-            tool_call_id: None,
-        })
-    }
-
-    fn says(&mut self, pieces: &[&str]) -> &mut Self {
-        for piece in pieces {
-            self.delta(DeltaKind::Text, piece);
-        }
-        let whole = pieces.concat();
-        self.message(vec![Part::Text { text: whole }])
-    }
-
-    fn message(&mut self, parts: Vec<Part>) -> &mut Self {
-        self.tell(EventBody::Message(assistant(parts)))
-    }
-
-    fn call(&mut self, id: &str, tool: &str, arguments: Value) -> &mut Self {
-        self.tell(EventBody::ToolCall {
-            tool_call_id: CallId::new(id).unwrap(),
-            tool_name: tool.to_owned(),
-            arguments,
-        })
-    }
-
-    fn prints(&mut self, id: &str, stream: Stream, text: &str) -> &mut Self {
-        self.progress(id, stream, text, 0)
-    }
-
-    fn progress(&mut self, id: &str, stream: Stream, text: &str, dropped: u64) -> &mut Self {
-        self.tell(EventBody::ToolProgress {
-            tool_call_id: CallId::new(id).unwrap(),
-            text: text.to_owned(),
-            stream,
-            closed: text.is_empty() && dropped == 0,
-            dropped_bytes: dropped,
-        })
-    }
-
-    fn ends(&mut self, id: &str, tool: &str, result: Value) -> &mut Self {
-        self.tell(EventBody::Message(answer(output(
-            id,
-            tool,
-            Some(result),
-            None,
-        ))))
-    }
-
-    fn refused(&mut self, id: &str, tool: &str, error: ErrorInfo) -> &mut Self {
-        self.tell(EventBody::Message(answer(output(
-            id,
-            tool,
-            None,
-            Some(error),
-        ))))
-    }
-
-    fn finished(&mut self, answer: &str) -> &mut Self {
-        self.tell(EventBody::Usage(TokenUsage {
-            input_tokens: 1234,
-            output_tokens: 56,
-            cache_read_tokens: 1000,
-            ..TokenUsage::default()
-        }));
-        self.tell(EventBody::RunFinished {
-            outcome: RunOutcome::Success,
-            output: Box::new(RunOutput {
-                status: RunOutcome::Success,
-                answer: answer.to_owned(),
-                suggested_actions: Vec::new(),
-                error: None,
-            }),
-        })
-    }
-}
-
-fn message_id() -> MessageId {
-    MessageId::new("msg_1").unwrap()
-}
-
-fn assistant(parts: Vec<Part>) -> Arc<Message> {
-    Arc::new(Message {
-        id: message_id(),
-        role: MessageRole::Assistant,
-        parts,
-        output: None,
-    })
-}
-
-fn calls(id: &str, name: &str, arguments: &str) -> Part {
-    Part::ToolCall(ToolCall {
-        id: CallId::new(id).unwrap(),
-        name: name.to_owned(),
-        arguments: arguments.into(),
-    })
-}
-
-fn output(id: &str, tool: &str, result: Option<Value>, error: Option<ErrorInfo>) -> ToolOutput {
-    ToolOutput {
-        tool_name: tool.to_owned(),
-        tool_call_id: CallId::new(id).unwrap(),
-        tool_call_args: json!({}),
-        status: error
-            .as_ref()
-            .map_or(Status::Success, |error| Status::of(error.code)),
-        result,
-        error,
-        ui_hints: None,
-        artifacts: Vec::new(),
-        truncated: None,
-    }
-}
-
-fn answer(output: ToolOutput) -> Arc<Message> {
-    Arc::new(Message {
-        id: MessageId::new("msg_tool").unwrap(),
-        role: MessageRole::Tool,
-        parts: vec![Part::Text {
-            text: output.projection().0,
-        }],
-        output: Some(Arc::new(output)),
-    })
-}
 
 /// A whole run with a bit of everything.
 fn tell_all(story: &mut Story) {
