@@ -61,7 +61,7 @@ pub(super) fn import(from: &Path, place: &Place<'_>, gone: &Gone) -> Result<(), 
 }
 
 /// Copies a file or tree of the session's out to us, for us alone: `0600` and `0700`, and the
-/// owner's right to execute.
+/// owner's right to execute. The directory it goes into is there already.
 pub(super) fn export(place: &Place<'_>, to: &Path, gone: &Gone) -> Result<(), FilesError> {
     let shown = to.display().to_string();
     let source = place.pin(LastLink::Follow)?;

@@ -25,7 +25,10 @@
 //!
 //! # Durability
 //! What replaces a file is synced before the rename, so that a power cut leaves the old content or
-//! the new. New files and appended bytes are left to the system.
+//! the new. New files and appended bytes are left to the system. A crash in the middle of a write
+//! can leave a file whose name begins with `.outfitter-`, and nothing else.
+//!
+//! What replaces a file keeps neither its extended attributes nor its other hard links.
 
 mod cancel;
 mod copy;

@@ -1,6 +1,6 @@
 //! The directory that a file is written in: judged, and made where it is missing.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use outfitter_core::{FileKind, FilesError};
 use rustix::fs::{Mode, OFlags};
@@ -27,12 +27,11 @@ pub(super) fn refuse_place(
     if let Some(why) = place.files.protected.covers(&real) {
         return Err(protected(&place.shown, why));
     }
-    let root = place.root.path();
     let root = match place.bounds {
-        Bounds::Beneath => root,
-        Bounds::Anywhere => Path::new("/"),
+        Bounds::Beneath => place.root.real_path(),
+        Bounds::Anywhere => PathBuf::from("/"),
     };
-    if repository::lies_in_metadata(&real, root)
+    if repository::lies_in_metadata(&real, &root)
         || repository::is_in_bare_repository(&parent.fd, &place.root.fd)
     {
         return Err(protected(&place.shown, repository::WHY));
@@ -41,7 +40,7 @@ pub(super) fn refuse_place(
         .files
         .read_only
         .iter()
-        .any(|laid| real.starts_with(laid.path()))
+        .any(|laid| real.starts_with(laid.real_path()))
     {
         return Err(protected(&place.shown, READ_ONLY));
     }

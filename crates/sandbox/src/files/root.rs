@@ -76,6 +76,11 @@ impl Root {
         &self.names[0]
     }
 
+    /// Where it really is now.
+    pub(super) fn real_path(&self) -> PathBuf {
+        handle::real_path(&self.fd).unwrap_or_else(|_| self.path().to_owned())
+    }
+
     /// The path of this absolute path beneath this root, if it lies there by its text: a relative
     /// one, `.` for the root itself. Decides nothing; the kernel resolves what comes out.
     pub(super) fn relative(&self, absolute: &str) -> Option<(usize, String)> {

@@ -36,8 +36,7 @@ impl Start {
     pub(super) fn of(place: &Place<'_>) -> Result<Self, FilesError> {
         let pinned = place.pin(LastLink::Follow)?;
         let real = pinned.real_path().map_err(|errno| place.failed(errno))?;
-        let workspace = super::handle::real_path(&place.files.workspace.fd)
-            .map_err(|errno| place.failed(errno))?;
+        let workspace = place.files.workspace.real_path();
         let shown = real.strip_prefix(&workspace).unwrap_or(&real);
         let Some(shown) = shown.to_str() else {
             return Err(super::error::invalid(&place.shown, NOT_UTF8));
@@ -303,10 +302,10 @@ impl<'a> Scanner<'a> {
 
 /// The ignore rules of the directories between the root and where a walk starts.
 fn levels_above(place: &Place<'_>, start: &Start, notes: &mut Notes) -> Option<Arc<Level>> {
-    let root = place.root.path();
-    let below = start.real.strip_prefix(root).ok()?.to_str()?;
-    let workspace = place.files.workspace.path();
-    let shown_root = root.strip_prefix(workspace).unwrap_or(root).to_str()?;
+    let root = place.root.real_path();
+    let below = start.real.strip_prefix(&root).ok()?.to_str()?;
+    let workspace = place.files.workspace.real_path();
+    let shown_root = root.strip_prefix(&workspace).unwrap_or(&root).to_str()?;
     let mut shown = shown_root.to_owned();
     if !shown.is_empty() && !shown.ends_with('/') {
         shown.push('/');

@@ -143,13 +143,16 @@ impl<'a> Job<'a> {
         let mut walk = Walk::new(scanner, &|_, _| false);
         let mut found = SearchFound::default();
         let mut batch = self.collect(&mut walk, FIRST_BATCH)?;
-        while !batch.is_empty() && !walk.scanner.notes.truncated {
+        while !batch.is_empty() {
             let (outcomes, next) = self.of_batch(start, &batch, &mut walk)?;
             self.gone.check()?;
-            for (file, outcome) in batch.iter().zip(outcomes) {
-                if !self.take(outcome, &file.path, &mut found, &mut walk.scanner.notes) {
-                    break;
-                }
+            let notes = &mut walk.scanner.notes;
+            let has_room = batch
+                .iter()
+                .zip(outcomes)
+                .all(|(file, outcome)| self.take(outcome, &file.path, &mut found, notes));
+            if !has_room {
+                break;
             }
             batch = next;
         }
@@ -269,7 +272,7 @@ impl<'a> Job<'a> {
         Outcome::Hits { hits, count, over }
     }
 
-    /// Adds what one file gave. False once the limit is reached and passed.
+    /// Adds what one file gave. False once there is more than the limit takes.
     fn take(
         &self,
         outcome: Outcome,
@@ -277,23 +280,29 @@ impl<'a> Job<'a> {
         found: &mut SearchFound,
         notes: &mut Notes,
     ) -> bool {
-        match outcome {
-            Outcome::Nothing => {}
-            Outcome::Binary => notes.binary(path),
-            Outcome::Skipped(why) => notes.skipped(path, why),
-            Outcome::Hits { hits, count, over } => {
-                let room = self.wanted.limit - found.hits.len();
-                notes.truncated |= over || hits.len() > room;
-                let taken = hits.len().min(room);
-                found.count += match self.wanted.mode {
-                    SearchMode::Content | SearchMode::Files => taken as u64,
-                    SearchMode::Count if taken == 0 => 0,
-                    SearchMode::Count => count,
-                };
-                found.hits.extend(hits.into_iter().take(room));
+        let (hits, count, over) = match outcome {
+            Outcome::Hits { hits, count, over } => (hits, count, over),
+            Outcome::Nothing => return true,
+            Outcome::Binary => {
+                notes.binary(path);
+                return true;
             }
-        }
-        !notes.truncated
+            Outcome::Skipped(why) => {
+                notes.skipped(path, why);
+                return true;
+            }
+        };
+        let room = self.wanted.limit - found.hits.len();
+        let fits = !over && hits.len() <= room;
+        let taken = hits.len().min(room);
+        found.count += match self.wanted.mode {
+            SearchMode::Content | SearchMode::Files => taken as u64,
+            SearchMode::Count if taken == 0 => 0,
+            SearchMode::Count => count,
+        };
+        found.hits.extend(hits.into_iter().take(taken));
+        notes.truncated |= !fits;
+        fits
     }
 }
 

@@ -142,6 +142,24 @@ async fn a_workspace_that_has_been_removed_is_said_to_be() {
 }
 
 #[tokio::test]
+async fn a_workspace_that_was_renamed_is_still_the_same() {
+    let world = World::new();
+    world.make("a/x.log", "needle");
+    world.make("a/x.txt", "needle");
+    world.make(".gitignore", "*.log");
+    fs::rename(&world.workspace, world.home.join("moved")).unwrap();
+    assert_eq!(paths(&world.list("a", 1).await.unwrap()), ["a/x.txt"]);
+    assert_eq!(
+        hits(&world.grep(".", "needle").await.unwrap()),
+        ["a/x.txt:1:1:needle"]
+    );
+    world.write("a/new", "x").await.unwrap();
+    assert_eq!(fs::read(world.home.join("moved/a/new")).unwrap(), b"x");
+    let error = world.write(".git/config", "x").await.unwrap_err();
+    assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
+}
+
+#[tokio::test]
 async fn a_read_only_root_is_read_and_not_written() {
     let world = World::new();
     let laid = world.outside.join("skills");

@@ -8,6 +8,7 @@ mod denied;
 mod escape;
 mod find;
 mod list;
+mod permissions;
 mod race;
 mod read;
 mod repository;
