@@ -144,5 +144,32 @@ fn compare(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, compare);
+/// From nothing to the first request: every schema is checked and compiled.
+fn first_view(criterion: &mut Criterion) {
+    /// As many as a usual set of built-in tools.
+    const TOOLS: usize = 12;
+    let session = SessionFacts {
+        who: ToolContext::detached().who,
+        session: ToolContext::detached().session,
+        attended: Attended::No,
+    };
+    criterion.bench_function("first view", |bench| {
+        bench.iter(|| {
+            let tools = (0..TOOLS).map(|_| outfitter_tools::read_artifact(12_000));
+            let registry = ToolRegistry::default();
+            for (n, tool) in tools.enumerate() {
+                // One source each, so that one name can be had many times.
+                let id = SourceId::new(format!("s{n}")).unwrap_or_else(|_| unreachable!());
+                let source = NativeSource::new(id, Trust::Remote, vec![tool]);
+                assert!(registry.add(Arc::new(source)).is_ok());
+            }
+            let proxy = registry.seal(Grant::full(Role::User), Selection::default());
+            let view = proxy.view(&session);
+            assert_eq!(view.presented().count(), TOOLS);
+            view
+        });
+    });
+}
+
+criterion_group!(benches, compare, first_view);
 criterion_main!(benches);

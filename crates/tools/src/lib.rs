@@ -8,6 +8,51 @@
 //!   one output. Each stage is a file and takes the value of the stage before.
 //! * [`NativeSource`] and [`NativeTool`]: tools written in Rust, most of them with `#[tool]`.
 //! * [`read_artifact`]: the tool that gives back what the pipeline set aside.
+//!
+//! ```
+//! use outfitter_core::{
+//!     Attended, Grant, NameSet, Role, Selection, SessionFacts, SessionId, SourceId, ToolContext, Trust,
+//! };
+//! use outfitter_tools::{Found, NativeSource, ToolRegistry, tool};
+//!
+//! /// The weather in a city, now. Not for other days.
+//! #[tool(crate = outfitter_tools, min_role = "user")]
+//! async fn get_weather(
+//!     /// The name of the city, in any language.
+//!     city: String,
+//! ) -> String {
+//!     format!("sunny in {city}")
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = ToolRegistry::default();
+//! let source = SourceId::new("mine")?;
+//! registry.add(std::sync::Arc::new(NativeSource::new(
+//!     source,
+//!     Trust::Operator,
+//!     vec![get_weather::tool()],
+//! )))?;
+//! assert!(registry.faults().is_empty());
+//!
+//! // What an administrator may use, narrowed to what this conversation is about.
+//! let proxy = registry.seal(Grant::full(Role::Admin), Selection::default());
+//! let proxy = proxy.narrow(Selection {
+//!     tools: NameSet::of(["get_*"]),
+//!     ..Selection::default()
+//! });
+//!
+//! // The view of a guest, who may not call it and is not told of it.
+//! let view = proxy.view(&SessionFacts {
+//!     who: ToolContext::detached().who,
+//!     session: SessionId::new("docs")?,
+//!     attended: Attended::No,
+//! });
+//! assert_eq!(view.presented().count(), 0);
+//! assert_eq!(view.find("get_weather"), Found::NotPermitted);
+//! assert_eq!(view.find("get_whether"), Found::Unknown(vec![]));
+//! # Ok(())
+//! # }
+//! ```
 
 mod close_names;
 mod input_schema;

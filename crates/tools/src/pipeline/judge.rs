@@ -5,6 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use outfitter_core::{CallFacts, Code, Decision, Facts, ToolError, ToolName, Verdict};
 use serde_json::Value;
 
+use super::execute::told;
+use super::guarded::panicked;
 use super::{Checked, Head, Refusal, Stage, faults, look_up};
 use crate::registered::Registered;
 use crate::view::LookUp;
@@ -37,7 +39,11 @@ pub(crate) fn judge<'v>(
     consent: Consent,
 ) -> Stage<Granted<'v>> {
     let Checked { head, args, tool } = checked;
-    let judged = decide(tool, &args, view, run, MAX_WRAPPED);
+    // Facts and policies may be anybody's code.
+    let judged = catch_unwind(AssertUnwindSafe(|| {
+        decide(tool, &args, view, run, MAX_WRAPPED)
+    }))
+    .unwrap_or_else(|panic| Err(panicked(&tool.spec.name, &*panic).into()));
     match judged.and_then(|(facts, decision)| permit(&decision, consent).map(|()| facts)) {
         Ok(facts) => Ok(Granted {
             head,
@@ -57,9 +63,10 @@ fn decide(
     run: &RunHandle,
     depth: usize,
 ) -> Result<(Facts, Decision), ToolError> {
-    let facts = catch_unwind(AssertUnwindSafe(|| tool.tool.facts(args)))
-        .map_err(|panic| super::guarded::panicked(&tool.spec.name, &*panic))?
-        .map_err(|error| super::execute::told(&tool.spec.name, error))?;
+    let facts = tool
+        .tool
+        .facts(args)
+        .map_err(|error| told(&tool.spec.name, error))?;
     if !facts.effects.within(view.effects()) {
         return Err(ToolError::new(
             Code::NotPermitted,

@@ -100,6 +100,7 @@ impl Policy for Denies {
         DefaultPolicy.visible(who, spec) && spec.name.as_str() != "invisible"
     }
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision {
+        assert_ne!(call.args.get("path"), Some(&json!("/dev/panic")));
         let first = DefaultPolicy.decide(who, call);
         if call
             .args
@@ -200,6 +201,7 @@ async fn every_gate_has_its_code() {
         ("cannot_judge", "{}"),
         ("judge_crashes", "{}"),
         ("file_read", r#"{"path":"/etc/shadow"}"#),
+        ("file_read", r#"{"path":"/dev/panic"}"#),
         (
             "wraps",
             r#"{"tool":"file_read","args":{"path":"/etc/shadow"}}"#,
