@@ -2,8 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Error, Ident, ItemFn, LitStr, Result, ReturnType};
+use syn::{Attribute, Error, Ident, ItemFn, LitStr, Result, ReturnType};
 
 use crate::docs;
 use crate::options::{Options, check_name, private};
@@ -55,16 +56,24 @@ fn beside(options: &Options, function: &ItemFn, signature: &Signature) -> Result
             }
         }
     });
+    // What keeps the function out keeps its tool out.
+    let cfg: Vec<&Attribute> = function
+        .attrs
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("cfg"))
+        .collect();
     let doc = format!(
         "The tool `{}`, written as the function of this name.",
         name.value()
     );
 
     Ok(quote! {
+        #(#cfg)*
         #[doc = #doc]
         #[allow(non_camel_case_types)]
         #vis struct #ident {}
 
+        #(#cfg)*
         const _: () = {
             #arguments
 
@@ -107,7 +116,7 @@ fn name(options: &Options, ident: &Ident) -> Result<LitStr> {
     if let Some(name) = &options.name {
         return Ok(name.clone());
     }
-    let name = ident.to_string();
+    let name = ident.unraw().to_string();
     check_name(&name, ident.span())?;
     Ok(LitStr::new(&name, ident.span()))
 }

@@ -1,5 +1,6 @@
 //! What the parameters of the function say.
 
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Error, FnArg, Ident, ItemFn, Pat, PatType, Result, Safety, Type, TypePath};
 
@@ -178,7 +179,7 @@ fn field(attributes: Vec<Attribute>, parameter: &PatType) -> Result<Field> {
         ));
     };
     let name = pattern.ident.clone();
-    if IDENTITY.iter().any(|identity| name == identity) {
+    if IDENTITY.iter().any(|identity| name.unraw() == identity) {
         return Err(Error::new(
             name.span(),
             format!("`{name}` would say who acts; take it from `&ToolContext`"),

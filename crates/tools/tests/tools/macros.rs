@@ -89,6 +89,18 @@ async fn outcome_of(Sum { numbers }: Sum) -> Outcome {
     Outcome::json(json!(numbers)).failing(ErrorInfo::new(Code::Failed, "beside"))
 }
 
+/// Has names that Rust keeps for itself.
+#[tool(crate = outfitter_tools, register = false)]
+fn r#match(r#type: String, mut times: u8) -> String {
+    times += 1;
+    r#type.repeat(times.into())
+}
+
+/// Is not there, and neither is its tool.
+#[tool(crate = outfitter_tools)]
+#[cfg(any())]
+fn left_out(missing: NoSuchType) {}
+
 /// Gives nothing.
 #[tool(crate = outfitter_tools, register = false)]
 fn nothing() {}
@@ -138,6 +150,7 @@ async fn functions_take_and_give_what_they_say() {
         any_end::tool(),
         outcome_of::tool(),
         nothing::tool(),
+        r#match::tool(),
     ])
     .role(Role::Admin);
     let mut rows = Vec::new();
@@ -157,6 +170,8 @@ async fn functions_take_and_give_what_they_say() {
         ("any_end", r#"{"how":"other"}"#),
         ("outcome_of", r#"{"numbers":[3]}"#),
         ("nothing", ""),
+        ("match", r#"{"type":"ab","times":1}"#),
+        ("match", r#"{"type":"ab","times":256}"#),
     ] {
         let output = world.output(name, raw).await;
         rows.push(format!(
