@@ -136,6 +136,12 @@ fn gated() -> World {
                 ..Facts::of(spec)
             })
         }),
+        Probe::new("judged_beyond").facts(|spec, _| {
+            Ok(Facts {
+                effects: Effects::of(&[Effect::MessageOther]),
+                ..Facts::of(spec)
+            })
+        }),
         Probe::new("cannot_judge").facts(|_, _| Err(ToolError::invalid("/x", "no such host"))),
         Probe::new("judge_crashes").facts(|_, _| panic!("inside facts")),
         Probe::new("wraps").facts(|spec, args| {
@@ -198,6 +204,7 @@ async fn every_gate_has_its_code() {
         ("fetch", "{}"),
         ("shell", "{}"),
         ("judged_more", "{}"),
+        ("judged_beyond", "{}"),
         ("cannot_judge", "{}"),
         ("judge_crashes", "{}"),
         ("file_read", r#"{"path":"/etc/shadow"}"#),
