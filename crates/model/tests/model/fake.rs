@@ -39,9 +39,11 @@ impl Received {
     }
 }
 
-#[derive(Default)]
+/// Gives the answer to a request; none closes the connection.
+type Answer = Box<dyn FnMut(&Received) -> Option<Vec<Step>> + Send>;
+
 struct State {
-    answers: VecDeque<Vec<Step>>,
+    answer: Answer,
     received: Vec<Received>,
     connections: usize,
 }
@@ -57,11 +59,20 @@ pub(crate) struct Fake {
 impl Fake {
     /// Answers the first request with the first list of steps, and so on.
     pub(crate) async fn start(answers: impl IntoIterator<Item = Vec<Step>>) -> Self {
+        let mut answers: VecDeque<Vec<Step>> = answers.into_iter().collect();
+        Self::answering(move |_| answers.pop_front()).await
+    }
+
+    /// Answers each request as it is told to.
+    pub(crate) async fn answering(
+        answer: impl FnMut(&Received) -> Option<Vec<Step>> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let state = Arc::new(Mutex::new(State {
-            answers: answers.into_iter().collect(),
-            ..State::default()
+            answer: Box::new(answer),
+            received: Vec::new(),
+            connections: 0,
         }));
         let (closing, closed) = watch::channel(0);
         let mut tasks = JoinSet::new();
@@ -113,8 +124,9 @@ async fn serve(mut socket: TcpStream, state: &Mutex<State>) {
     while let Some(received) = read_request(&mut socket).await {
         let steps = {
             let mut state = state.lock().unwrap();
+            let steps = (state.answer)(&received);
             state.received.push(received);
-            state.answers.pop_front()
+            steps
         };
         let Some(steps) = steps else { return };
         for (at, step) in steps.into_iter().enumerate() {

@@ -1,0 +1,15 @@
+//! The wires against a server that sends what providers really send, byte for byte.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests say what must hold"
+)]
+
+mod anthropic;
+mod common;
+mod fake;
+mod openai;
+mod requests;
+mod settings;
+mod transport;
