@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, Scope,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 use rustix::fs::FileType;
 
 use super::devices::{NODES, SHARED_MEMORY};
 use super::mounts::View;
-use super::roots::{Roots, is_in, refusal};
+use super::roots::{Root, Roots, is_in, refusal};
 use crate::spec::Network;
 use crate::stage::Stage;
 use crate::wire::Failure;
@@ -30,7 +30,10 @@ pub(super) fn with_mounts(
     network: Network,
 ) -> Result<RulesetCreated, Failure> {
     let mut rules = Rules::new(network)?;
-    rules.roots(roots, &roots.read)?;
+    rules.roots(roots)?;
+    for root in &roots.read {
+        rules.allow_root(root, reading())?;
+    }
     for path in &view.devices {
         rules.allow(Path::new(path), device())?;
     }
@@ -52,7 +55,7 @@ pub(super) fn with_mounts(
 /// The rules for a child that sees the file system as it is.
 pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetCreated, Failure> {
     let hidden: Vec<PathBuf> = roots.hide.iter().chain(&roots.private).cloned().collect();
-    if let Some(hidden) = hidden.iter().find(|path| is_in(path, &roots.write)) {
+    if let Some(hidden) = hidden.iter().find(|path| is_in(path, &roots.writable())) {
         let text = format!(
             "{} lies in a writable root and only a mount namespace can hide it",
             hidden.display()
@@ -60,7 +63,16 @@ pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetC
         return Err(refusal(libc::EPERM, &text));
     }
     let mut rules = Rules::new(network)?;
-    rules.roots(roots, &without(&roots.read, &hidden))?;
+    rules.roots(roots)?;
+    for root in &roots.read {
+        if hidden.iter().any(|secret| secret.starts_with(&root.path)) {
+            for path in without(&root.path, &hidden) {
+                rules.allow(&path, reading())?;
+            }
+        } else {
+            rules.allow_root(root, reading())?;
+        }
+    }
     for path in NODES.iter().map(Path::new).filter(|path| path.exists()) {
         rules.allow(path, device())?;
     }
@@ -69,6 +81,10 @@ pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetC
 
 fn everything() -> BitFlags<AccessFs> {
     AccessFs::from_all(NEWEST)
+}
+
+fn reading() -> BitFlags<AccessFs> {
+    AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir
 }
 
 fn device() -> BitFlags<AccessFs> {
@@ -94,20 +110,27 @@ impl Rules {
         build().map(Self).map_err(|error| failure(&error, ""))
     }
 
-    fn roots(&mut self, roots: &Roots, read: &[PathBuf]) -> Result<(), Failure> {
-        for path in roots.write.iter().chain(&roots.holes) {
-            self.allow(path, everything())?;
-        }
-        let reading = AccessFs::Execute | AccessFs::ReadFile | AccessFs::ReadDir;
-        for path in read {
-            self.allow(path, reading)?;
+    /// What every child has: the writable roots, and `/proc`.
+    fn roots(&mut self, roots: &Roots) -> Result<(), Failure> {
+        for root in roots.write.iter().chain(&roots.holes) {
+            self.allow_root(root, everything())?;
         }
         self.allow(Path::new("/proc"), AccessFs::ReadFile | AccessFs::ReadDir)
+    }
+
+    /// By the handle: its name may lead elsewhere by now.
+    fn allow_root(&mut self, root: &Root, rights: BitFlags<AccessFs>) -> Result<(), Failure> {
+        self.add(&root.handle, rights)
+            .map_err(|error| failure(&error, &root.path.to_string_lossy()))
     }
 
     fn allow(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), Failure> {
         let name = path.to_string_lossy();
         let fd = PathFd::new(path).map_err(|error| failure(&error, &name))?;
+        self.add(fd, rights).map_err(|error| failure(&error, &name))
+    }
+
+    fn add(&mut self, fd: impl AsFd, rights: BitFlags<AccessFs>) -> Result<(), RulesetError> {
         let is_directory = rustix::fs::fstat(fd.as_fd())
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_dir());
         let rights = if is_directory {
@@ -117,16 +140,15 @@ impl Rules {
         };
         (&mut self.0)
             .add_rule(PathBeneath::new(fd, rights))
-            .map(|_| ())
-            .map_err(|error| failure(&error, &name))
+            .map(drop)
     }
 }
 
-/// `roots`, with those that contain a hidden path replaced by what else is in them: rules can only
-/// allow. What appears in such a directory later is not readable.
-fn without(roots: &[PathBuf], hidden: &[PathBuf]) -> Vec<PathBuf> {
-    let mut kept = Vec::with_capacity(roots.len());
-    let mut pending: Vec<PathBuf> = roots.to_vec();
+/// What is in a root besides the hidden paths in it: rules can only allow. What appears in such a
+/// directory later is not readable.
+fn without(root: &Path, hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let mut kept = Vec::new();
+    let mut pending = vec![root.to_owned()];
     while let Some(path) = pending.pop() {
         if is_in(&path, hidden) {
             continue;

@@ -5,7 +5,7 @@
 //! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
 //! new process namespace, so that its death is the death of everything in it.
 //!
-//! - [`roots`]: paths resolved before anything is confined
+//! - [`roots`]: paths resolved and opened before anything is confined
 //! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
 //! - [`landlock`], [`seccomp`]: prepared here, entered by the child
 //! - [`launch`]: fork, the child's last steps, `execve`
@@ -106,7 +106,6 @@ fn supervise_namespaced(
     mut launch: Launch,
     signals: &OwnedFd,
 ) -> Result<(), Failure> {
-    let roots = Roots::resolve(confined)?;
     match namespaces::enter(confined.network)? {
         namespaces::Side::Outside(inner) => {
             control.release_output();
@@ -115,6 +114,8 @@ fn supervise_namespaced(
         }
         namespaces::Side::Inside(user) => {
             namespaces::settle(user)?;
+            // Here and not before: handles of the outer mount namespace are of no use in this one.
+            let roots = Roots::resolve(confined)?;
             let view = mounts::build(&roots)?;
             hide_from_others()?;
             launch.restrict(landlock::with_mounts(&roots, &view, confined.network)?);

@@ -16,7 +16,7 @@ use rustix::mount::{
 
 use super::OrFail;
 use super::devices::{LINKS, NODES, SHARED_MEMORY, SHARED_MEMORY_SIZE};
-use super::roots::{Roots, is_in};
+use super::roots::{Root, Roots, is_in};
 use crate::stage::Stage;
 use crate::sys::{MountAttributes, Recursive, set_mount_attributes};
 use crate::wire::Failure;
@@ -57,14 +57,11 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
         .iter()
         .filter_map(|path| Path::new(path).canonicalize().ok())
         .collect();
-    let writable = clone_all(roots.write.iter(), WRITABLE)?;
-    let holes = clone_all(roots.holes.iter(), WRITABLE)?;
-    let behind_covers = roots.read.iter().filter(|path| is_in(path, &covered));
-    let readable = clone_all(behind_covers, READ_ONLY)?;
-    let nodes = clone_all(
-        NODES.iter().map(Path::new).filter(|path| path.exists()),
-        libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
-    )?;
+    let writable = clone_roots(roots.write.iter(), WRITABLE)?;
+    let holes = clone_roots(roots.holes.iter(), WRITABLE)?;
+    let behind_covers = roots.read.iter().filter(|root| is_in(&root.path, &covered));
+    let readable = clone_roots(behind_covers, READ_ONLY)?;
+    let nodes = clone_nodes()?;
 
     set_mount_attributes(root.as_fd(), Recursive::Yes, attributes(READ_ONLY))
         .or_fail(Stage::Mounts, "read-only root")?;
@@ -81,6 +78,7 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
     for tree in writable.iter().chain(&readable) {
         tree.attach()?;
     }
+    pin_parents(roots)?;
     hide(&roots.hide)?;
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
@@ -118,37 +116,47 @@ struct Tree<'a> {
     mount: OwnedFd,
 }
 
-fn clone_all<'a, P>(
-    paths: impl Iterator<Item = &'a P>,
-    attribute_bits: u64,
-) -> Result<Vec<Tree<'a>>, Failure>
-where
-    P: AsRef<Path> + ?Sized + 'a,
-{
-    paths
+fn clone_roots<'a>(
+    roots: impl Iterator<Item = &'a Root>,
+    bits: u64,
+) -> Result<Vec<Tree<'a>>, Failure> {
+    roots
+        .map(|root| {
+            let mount = clone_tree(&root.handle, Path::new(""), bits)
+                .or_fail(Stage::Mounts, &root.path.to_string_lossy())?;
+            Ok(Tree {
+                path: &root.path,
+                mount,
+            })
+        })
+        .collect()
+}
+
+fn clone_nodes() -> Result<Vec<Tree<'static>>, Failure> {
+    let bits = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+    let there = NODES.iter().map(Path::new).filter(|path| path.exists());
+    there
         .map(|path| {
-            let path = path.as_ref();
-            let mount = clone_tree(path)
-                .and_then(|mount| {
-                    let bits = attributes(attribute_bits);
-                    set_mount_attributes(mount.as_fd(), Recursive::Yes, bits)?;
-                    Ok(mount)
-                })
-                .or_fail(Stage::Mounts, &path.to_string_lossy())?;
+            let mount =
+                clone_tree(CWD, path, bits).or_fail(Stage::Mounts, &path.to_string_lossy())?;
             Ok(Tree { path, mount })
         })
         .collect()
 }
 
-fn clone_tree(path: &Path) -> io::Result<OwnedFd> {
-    Ok(open_tree(
-        CWD,
+/// A detached copy of what is at a path below a handle, or of the handle itself, with its mounts.
+fn clone_tree(at: impl AsFd, path: &Path, bits: u64) -> io::Result<OwnedFd> {
+    let mount = open_tree(
+        at,
         path,
         OpenTreeFlags::OPEN_TREE_CLONE
             | OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::AT_RECURSIVE
+            | OpenTreeFlags::AT_EMPTY_PATH
             | OpenTreeFlags::AT_SYMLINK_NOFOLLOW,
-    )?)
+    )?;
+    set_mount_attributes(mount.as_fd(), Recursive::Yes, attributes(bits))?;
+    Ok(mount)
 }
 
 impl Tree<'_> {
@@ -236,6 +244,28 @@ fn attach_shared_memory() -> Result<OwnedFd, Failure> {
     attach_tmpfs(Path::new(SHARED_MEMORY), "1777", SHARED_MEMORY_SIZE)
 }
 
+/// Makes the directories between a writable root and what is covered in it mounts of their own: what
+/// is mounted cannot be renamed. Else a command could move `~/.config` away, and the next would find
+/// nothing to cover at its old place.
+fn pin_parents(roots: &Roots) -> Result<(), Failure> {
+    let writable = roots.writable();
+    let mut parents: Vec<&Path> = roots
+        .hide
+        .iter()
+        .chain(&roots.private)
+        .flat_map(|path| path.ancestors().skip(1))
+        .filter(|path| is_in(path, &writable) && !writable.iter().any(|root| root == path))
+        .collect();
+    parents.sort_unstable();
+    parents.dedup();
+    for path in parents {
+        clone_tree(CWD, path, WRITABLE)
+            .and_then(|mount| attach(&mount, path))
+            .or_fail(Stage::Mounts, &path.to_string_lossy())?;
+    }
+    Ok(())
+}
+
 /// Covers what must never be read although it lies in a root.
 fn hide(paths: &[PathBuf]) -> Result<(), Failure> {
     for path in paths {
@@ -256,10 +286,7 @@ fn hide(paths: &[PathBuf]) -> Result<(), Failure> {
 }
 
 fn cover_with(stand_in: &str, path: &Path) -> Result<(), Failure> {
-    clone_tree(Path::new(stand_in))
-        .and_then(|mount| {
-            set_mount_attributes(mount.as_fd(), Recursive::No, attributes(READ_ONLY))?;
-            attach(&mount, path)
-        })
+    clone_tree(CWD, Path::new(stand_in), READ_ONLY)
+        .and_then(|mount| attach(&mount, path))
         .or_fail(Stage::Mounts, &path.to_string_lossy())
 }

@@ -189,6 +189,61 @@ fn hidden_paths_are_covered_inside_a_root(
     assert_eq!(fs::read_to_string(&netrc).unwrap(), "precious\n");
 }
 
+/// Two commands of one session: the first rearranges, the second reads.
+#[rstest]
+fn what_is_hidden_cannot_be_moved_out_of_the_way(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let config = place.workspace.join(".config");
+    let hub = config.join("gh");
+    for path in [&config, &hub] {
+        place.directory(path);
+    }
+    place.file(&hub.join("hosts.yml"), "precious\n");
+    let run = |script: &str| {
+        let mut command = place.confined("full");
+        command.arg("--hide").arg(hub.join("hosts.yml"));
+        finish(command.args(shell(script, &place)))
+    };
+    let moved = run(
+        "mv .config away || mv .config/gh .config/away || mv .config/gh/hosts.yml x; echo done",
+    );
+    assert_eq!(moved.stdout, "done\n", "{moved:?}");
+    let got = run(
+        "grep -r precious . ; ln .config/gh/hosts.yml x; echo y > .config/new && cat .config/new",
+    );
+    assert_eq!(got.stdout, "y\n", "{got:?}");
+    assert_eq!(
+        fs::read_to_string(hub.join("hosts.yml")).unwrap(),
+        "precious\n"
+    );
+}
+
+/// A readable root in the workspace is replaced by a link to something else.
+#[rstest]
+fn a_root_replaced_by_a_link_opens_nothing(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let tools = place.workspace.join("tools");
+    place.directory(&tools);
+    let run = |script: &str| {
+        let mut command = place.confined(level);
+        command.arg("--read").arg(&tools);
+        finish(command.args(shell(script, &place)))
+    };
+    let planted = run("rmdir tools && ln -s OUTSIDE tools && echo planted");
+    assert_eq!(planted.stdout, "planted\n", "{planted:?}");
+    let got = run("cat tools/victim; cat OUTSIDE/victim; echo done");
+    assert_eq!(got.stdout, "done\n", "{got:?}");
+}
+
 #[rstest]
 fn a_private_tree_in_the_workspace_is_covered_but_for_the_root_in_it(
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
