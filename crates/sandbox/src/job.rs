@@ -178,8 +178,15 @@ impl Runner {
         let mut printing = true;
         let exit = loop {
             tokio::select! {
-                // Output first, so that a command that ends has been heard.
+                // Output last: a command that never stops printing must still be ended. What is in
+                // the pipes when it has ended is taken below.
                 biased;
+                Some(grace) = self.requests.recv() => self.end(grace),
+                () = &mut deadline, if !timed_out => {
+                    timed_out = true;
+                    self.end(DEADLINE_GRACE);
+                }
+                exit = self.spawned.child.wait() => break exit,
                 piece = self.spawned.output.next(), if printing => match piece {
                     Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
                     Ok(None) => printing = false,
@@ -188,12 +195,6 @@ impl Runner {
                         self.notices.push(error.to_string());
                     }
                 },
-                exit = self.spawned.child.wait() => break exit,
-                Some(grace) = self.requests.recv() => self.end(grace),
-                () = &mut deadline, if !timed_out => {
-                    timed_out = true;
-                    self.end(DEADLINE_GRACE);
-                }
             }
         };
         while printing {

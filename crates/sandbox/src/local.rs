@@ -103,7 +103,7 @@ impl LocalSandbox {
                 write,
                 read: readable.read,
                 hide: readable.hide,
-                private: vec![policy.data_dir],
+                private: by_both_names(policy.data_dir),
                 blank: readable.blank,
             }),
             protected: session.files.protected().clone(),
@@ -129,6 +129,14 @@ impl LocalSandbox {
     /// them, too, and does not wait.
     pub async fn close(&self, grace: Duration) {
         self.jobs.end_all(grace).await;
+    }
+}
+
+/// The path as given and as it really is: what protects it may know it by either.
+fn by_both_names(path: PathBuf) -> Vec<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) if real != path => vec![path, real],
+        Ok(_) | Err(_) => vec![path],
     }
 }
 

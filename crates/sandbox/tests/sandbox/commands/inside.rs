@@ -121,7 +121,8 @@ async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it() 
     let session = Session {
         supervisor: supervisor(),
         session_dir: data.join("sessions/own"),
-        files: LocalFiles::open(&workspace, Protected::of_home(&workspace)).unwrap(),
+        files: LocalFiles::open(&workspace, Protected::of_home(&workspace).and_path(&data))
+            .unwrap(),
         host: Host {
             home: Some(workspace.clone()),
             ..Host::default()

@@ -142,6 +142,38 @@ async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
 
 #[rstest]
 #[tokio::test]
+async fn a_command_that_never_stops_printing_is_ended_all_the_same(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let sandbox = world.open(backend).await;
+    let mut command = shell("yes");
+    command.timeout = Duration::from_millis(100);
+    let timed = sandbox.spawn(command).await.unwrap();
+    assert!(sandbox.wait(&timed).await.unwrap().timed_out);
+    let killed = sandbox.spawn(shell("yes >&2")).await.unwrap();
+    sandbox
+        .output(&killed, Offset(0), 10, LIVENESS)
+        .await
+        .unwrap();
+    assert!(
+        sandbox
+            .kill(&killed, Duration::ZERO)
+            .await
+            .unwrap()
+            .was_running
+    );
+    let exit = sandbox.wait(&killed).await.unwrap();
+    let chunk = sandbox
+        .output(&killed, Offset(0), 4, Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(text(&chunk.pieces), [(Stream::Stderr, "y\ny\n".to_owned())]);
+    assert!(exit.stderr_bytes > 0 && exit.stdout_bytes == 0);
+}
+
+#[rstest]
+#[tokio::test]
 async fn a_kill_ends_the_tree_once(
     #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
 ) {
