@@ -1,7 +1,7 @@
 //! Starting a child and holding it: the async side.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::process::Stdio;
@@ -12,9 +12,10 @@ use tokio::net::UnixStream;
 
 use crate::error::{ChildError, SpawnError};
 use crate::exit::Exit;
+use crate::input::{Ends, Input};
 use crate::output::Output;
 use crate::program::{SUPERVISE_WORD, SupervisorProgram};
-use crate::reexec::{SupervisorProcess, send_with_fd};
+use crate::reexec::{SupervisorProcess, send_with_fds};
 use crate::spec::{ChildSpec, Confinement};
 use crate::wire::{Failure, Frames, Garbled, HELLO, MAX_FRAME, Order, Report, Task, encode_kill};
 
@@ -24,13 +25,15 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest a tree is asked politely before it is killed.
 pub const MAX_GRACE: Duration = Duration::from_secs(2);
 
-/// A running child: its handle and its output.
+/// A running child: its handle, its input and its output.
 #[derive(Debug)]
 pub struct Spawned {
     /// Waits for it and ends it. Dropping it kills the whole tree.
     pub child: Child,
     /// What it prints.
     pub output: Output,
+    /// What it reads, with [`Stdin::Pipe`](crate::Stdin::Pipe) only.
+    pub input: Option<Input>,
 }
 
 /// The handle of a running child. Dropping it kills the whole tree at once.
@@ -58,6 +61,7 @@ pub(crate) async fn start(
     task: Task,
 ) -> Result<Spawned, SpawnError> {
     validate(&spec, task)?;
+    let ends = Ends::of(&spec.stdin).map_err(io_error("make the command's input"))?;
     let order = Order { task, spec }.encode();
     if order.len() > MAX_FRAME {
         return Err(SpawnError::Invalid(
@@ -65,7 +69,14 @@ pub(crate) async fn start(
         ));
     }
     let (output, writers) = Output::new().map_err(io_error("make the command's pipes"))?;
-    let (ours, theirs) = control_pair().map_err(io_error("make the supervisor's socket"))?;
+    let Ends {
+        ours: input,
+        theirs: stdin,
+    } = ends;
+    let (ours, theirs) =
+        control_pair(stdin.as_ref()).map_err(io_error("make the supervisor's socket"))?;
+    // The message holds it until the supervisor takes it; another copy would keep a pipe open.
+    drop(stdin);
     let mut supervisor = SupervisorProcess::start(
         program.path(),
         SUPERVISE_WORD,
@@ -90,7 +101,11 @@ pub(crate) async fn start(
         }
     };
     match tokio::time::timeout(START_TIMEOUT, child.give(&order)).await {
-        Ok(Ok(())) => Ok(Spawned { child, output }),
+        Ok(Ok(())) => Ok(Spawned {
+            child,
+            output,
+            input,
+        }),
         Ok(Err(error)) => {
             child.supervisor.kill();
             Err(error)
@@ -206,14 +221,19 @@ fn failed(failure: Failure) -> SpawnError {
 }
 
 /// Our end and the supervisor's, with our own pidfd already under way to it: a number could be
-/// another process by the time it is looked up.
-fn control_pair() -> io::Result<(BlockingStream, OwnedFd)> {
+/// another process by the time it is looked up. With it goes what the child reads.
+fn control_pair(stdin: Option<&OwnedFd>) -> io::Result<(BlockingStream, OwnedFd)> {
     let (ours, theirs) = BlockingStream::pair()?;
     let myself = rustix::process::pidfd_open(
         rustix::process::getpid(),
         rustix::process::PidfdFlags::empty(),
     )?;
-    send_with_fd(&ours, HELLO, &myself)?;
+    let fds: Vec<_> = [Some(&myself), stdin]
+        .into_iter()
+        .flatten()
+        .map(AsFd::as_fd)
+        .collect();
+    send_with_fds(&ours, HELLO, &fds)?;
     ours.set_nonblocking(true)?;
     Ok((ours, OwnedFd::from(theirs)))
 }

@@ -7,7 +7,7 @@
 //! it is told to, or when we die.
 //!
 //! - [`spec`]: what to run and what it may touch
-//! - [`child`] and [`output`]: the async side that the server holds
+//! - [`child`], [`input`] and [`output`]: the async side that the server holds
 //! - [`probe`]: what this machine can really enforce, found out by doing it
 //! - `supervisor`: the single-threaded side, between `main` and the child
 //!
@@ -19,6 +19,7 @@
 pub mod child;
 pub mod error;
 pub mod exit;
+pub mod input;
 pub mod output;
 pub mod probe;
 pub mod program;
@@ -32,8 +33,9 @@ mod wire;
 pub use child::{Child, Spawned, spawn};
 pub use error::{ChildError, SpawnError};
 pub use exit::{Ending, Exit};
+pub use input::Input;
 pub use output::{Output, Stream};
 pub use probe::{Support, probe};
 pub use program::{SUPERVISE_WORD, SupervisorProgram, run_if_supervisor};
-pub use spec::{ChildSpec, Confined, Confinement, Level, Limits, Network};
+pub use spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 pub use stage::Stage;

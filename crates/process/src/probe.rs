@@ -7,7 +7,7 @@ use crate::child::start;
 use crate::error::SpawnError;
 use crate::exit::Ending;
 use crate::program::SupervisorProgram;
-use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network};
+use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 use crate::supervisor::landlock_abi;
 use crate::wire::Task;
 
@@ -85,6 +85,7 @@ async fn try_level(program: &SupervisorProgram, level: Level) -> Result<(), Spaw
         argv: Vec::new(),
         env: Vec::new(),
         cwd: PathBuf::from("/"),
+        stdin: Stdin::Null,
         confinement: Confinement::Confined(Confined {
             level,
             network: Network::Off,

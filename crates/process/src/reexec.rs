@@ -47,12 +47,14 @@ impl SupervisorProcess {
     }
 }
 
-/// Sends one byte that carries a descriptor.
-pub(crate) fn send_with_fd(socket: impl AsFd, byte: u8, fd: impl AsFd) -> io::Result<()> {
-    let fds: [BorrowedFd<'_>; 1] = [fd.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// The most descriptors that one byte carries.
+pub(crate) const MAX_FDS: usize = 2;
+
+/// Sends one byte that carries descriptors, at most [`MAX_FDS`].
+pub(crate) fn send_with_fds(socket: impl AsFd, byte: u8, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    if !control.push(SendAncillaryMessage::ScmRights(&fds)) {
+    if !control.push(SendAncillaryMessage::ScmRights(fds)) {
         return Err(io::ErrorKind::OutOfMemory.into());
     }
     sendmsg(

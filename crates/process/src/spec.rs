@@ -4,10 +4,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use bytes::Bytes;
+
 /// One child: a program, its whole environment, and its confinement.
 ///
-/// Nothing is inherited: the environment is exactly [`env`](Self::env), standard input is
-/// `/dev/null`, the only descriptors are 0 to 2, signals are as a fresh program expects them.
+/// Nothing is inherited: the environment is exactly [`env`](Self::env), standard input is what
+/// [`stdin`](Self::stdin) says, the only descriptors are 0 to 2, signals are as a fresh program
+/// expects them.
 #[derive(Clone)]
 pub struct ChildSpec {
     /// The program and its arguments; the first may be a bare name, looked up in the `PATH` of
@@ -17,10 +20,36 @@ pub struct ChildSpec {
     pub env: Vec<(OsString, OsString)>,
     /// The working directory, absolute.
     pub cwd: PathBuf,
+    /// What the child reads as its standard input.
+    pub stdin: Stdin,
     /// What the child may touch.
     pub confinement: Confinement,
     /// Resource limits.
     pub limits: Limits,
+}
+
+/// The standard input of a child.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// `/dev/null`: it ends at once.
+    #[default]
+    Null,
+    /// These bytes, and then its end. They are there before the child runs, so a child that does not
+    /// read them holds nothing up.
+    Bytes(Bytes),
+    /// What is written to [`Spawned::input`](crate::Spawned::input).
+    Pipe,
+}
+
+/// Shows which kind it is: what is in it may be a secret.
+impl fmt::Debug for Stdin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("Null"),
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
+            Self::Pipe => f.write_str("Pipe"),
+        }
+    }
 }
 
 /// Values of the environment may be secrets, so they are counted and not shown.
@@ -30,6 +59,7 @@ impl fmt::Debug for ChildSpec {
             .field("argv", &self.argv.len())
             .field("env", &self.env.len())
             .field("cwd", &self.cwd)
+            .field("stdin", &self.stdin)
             .field("confinement", &self.confinement)
             .field("limits", &self.limits)
             .finish()

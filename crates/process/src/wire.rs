@@ -1,7 +1,7 @@
 //! What the parent and the supervisor say to each other, over one stream socket.
 //!
 //! A frame is a little-endian `u32` length and that many bytes. The parent sends one byte that
-//! carries its own pidfd, one specification, and later at most a few kill requests; the supervisor
+//! carries its own pidfd and perhaps what the child reads, one specification, and later at most a few kill requests; the supervisor
 //! answers `started` or `failed`, and in the end `exited`. Secrets travel here and never in argv.
 
 use std::ffi::OsString;
@@ -9,12 +9,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use crate::exit::{Ending, Exit};
-use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network};
+use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 use crate::stage::Stage;
 
-/// The byte that carries the parent's pidfd; a process that reads anything else was not started by
+/// The byte that carries the parent's pidfd and the child's standard input; a process that reads anything else was not started by
 /// us. Changes with the format.
-pub(crate) const HELLO: u8 = 0xA1;
+pub(crate) const HELLO: u8 = 0xA2;
 
 /// No frame is longer: a specification is bounded by what `execve` takes anyway.
 pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
@@ -240,6 +240,8 @@ impl Order {
                 argv,
                 env,
                 cwd,
+                // It travelled as a descriptor, before this.
+                stdin: Stdin::Null,
                 confinement,
                 limits,
             },
@@ -361,6 +363,7 @@ mod tests {
                 ],
                 env: vec![("A".into(), "b=c".into())],
                 cwd: "/w".into(),
+                stdin: Stdin::Bytes("sentinel-secret".into()),
                 confinement: Confinement::Confined(Confined {
                     level: Level::Full,
                     network: Network::Off,

@@ -2,7 +2,7 @@
 //! starts one command as its arguments say.
 //!
 //! `run [--level L] [--network on|off] [--write P] [--read P] [--hide P] [--private P] [--blank P] [--env K=V]
-//! [--cwd P] [--kill-after MS] [--hold] -- PROGRAM ARGS…` copies the command's output to ours and
+//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--hold] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
 
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use outfitter_process::{
-    ChildSpec, Confined, Confinement, Ending, Exit, Level, Limits, Network, Spawned, Stream,
+    ChildSpec, Confined, Confinement, Ending, Exit, Level, Limits, Network, Spawned, Stdin, Stream,
     SupervisorProgram, probe, run_if_supervisor, spawn,
 };
 
@@ -90,6 +90,7 @@ impl Options {
                 argv: Vec::new(),
                 env: Vec::new(),
                 cwd: PathBuf::from("/"),
+                stdin: Stdin::Null,
                 confinement: Confinement::Unconfined,
                 limits: Limits::DEFAULT,
             },
@@ -121,6 +122,7 @@ impl Options {
                 "--private" => confined.private.push(value.into()),
                 "--blank" => confined.blank.push(value.into()),
                 "--cwd" => options.spec.cwd = value.into(),
+                "--stdin" => options.spec.stdin = Stdin::Bytes(text.to_owned().into()),
                 "--env" => {
                     let (name, value) = text.split_once('=').ok_or("NAME=VALUE expected")?;
                     options.spec.env.push((name.into(), value.into()));
@@ -145,6 +147,7 @@ async fn run(options: Options) -> Result<(), String> {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&SupervisorProgram::this_binary(), options.spec)
         .await
         .map_err(|error| explain(&error))?;

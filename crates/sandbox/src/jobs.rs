@@ -11,7 +11,7 @@ use outfitter_core::{
     SandboxError,
 };
 use outfitter_process::{
-    ChildSpec, Confinement, Limits, SpawnError, Spawned, SupervisorProgram, spawn,
+    ChildSpec, Confinement, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn,
 };
 use tokio::task::JoinSet;
 
@@ -215,6 +215,7 @@ impl Jobs {
             },
             env,
             cwd,
+            stdin: Stdin::Null,
             confinement: self.confinement(),
             limits: Limits::DEFAULT,
         }

@@ -10,6 +10,7 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
 };
 
+use crate::reexec::MAX_FDS;
 use crate::stage::Stage;
 use crate::wire::{Failure, Frames, HELLO, Order, Report, decode_kill};
 
@@ -32,12 +33,16 @@ pub(super) enum Wish {
 }
 
 impl Control {
-    /// Takes the socket that was given as standard input, and the parent's pidfd out of it. `None`
-    /// if this is not what started us.
+    /// Takes the socket that was given as standard input, and out of it the parent's pidfd and what
+    /// becomes the standard input of the child. `None` if this is not what started us.
     pub(super) fn take() -> Option<Self> {
         let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).ok()?;
-        let parent = receive_fd(socket.as_fd())?;
-        replace_with_null(&[0])?;
+        let mut fds = receive_fds(socket.as_fd())?.into_iter();
+        let parent = fds.next()?;
+        match fds.next() {
+            Some(stdin) => rustix::stdio::dup2_stdin(&stdin).ok()?,
+            None => replace_with_null(&[0])?,
+        }
         Some(Self {
             socket,
             parent,
@@ -102,10 +107,11 @@ impl Control {
         }
     }
 
-    /// Lets go of the child's output, so that its end is seen when the child's tree has ended.
-    pub(super) fn release_output(&self) {
+    /// Lets go of the child's input and output, so that their ends are seen when the child's tree
+    /// has ended or has closed them.
+    pub(super) fn release_streams(&self) {
         // Without a `/dev/null` the ends stay open until we exit, right after the report.
-        let _ = replace_with_null(&[1, 2]);
+        let _ = replace_with_null(&[0, 1, 2]);
     }
 
     pub(super) fn socket(&self) -> BorrowedFd<'_> {
@@ -117,9 +123,9 @@ impl Control {
     }
 }
 
-fn receive_fd(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
+fn receive_fds(socket: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
     let mut byte = [0_u8; 1];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = recvmsg(
         socket,
@@ -132,7 +138,7 @@ fn receive_fd(socket: BorrowedFd<'_>) -> Option<OwnedFd> {
         return None;
     }
     control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        RecvAncillaryMessage::ScmRights(fds) => Some(fds.collect()),
         _ => None,
     })
 }

@@ -94,7 +94,7 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
     }
     hide_from_others()?;
     let child = launch.start()?;
-    control.release_output();
+    control.release_streams();
     control.report(&Report::Started);
     reaper::run(control, &signals, child, Scope::Descendants);
     Ok(())
@@ -108,7 +108,7 @@ fn supervise_namespaced(
 ) -> Result<(), Failure> {
     match namespaces::enter(confined.network)? {
         namespaces::Side::Outside(inner) => {
-            control.release_output();
+            control.release_streams();
             guard::run(control, &inner);
             Ok(())
         }
@@ -120,7 +120,7 @@ fn supervise_namespaced(
             hide_from_others()?;
             launch.restrict(landlock::with_mounts(&roots, &view, confined.network)?);
             let child = launch.start()?;
-            control.release_output();
+            control.release_streams();
             control.report(&Report::Started);
             reaper::run(control, signals, child, Scope::Namespace);
             Ok(())

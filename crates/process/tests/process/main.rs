@@ -9,6 +9,7 @@
 )]
 
 mod attacks;
+mod input;
 mod kit;
 mod lifetime;
 mod output;

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use outfitter_process::{
-    ChildSpec, Confinement, Ending, Limits, Output, Spawned, Stream, SupervisorProgram, spawn,
+    ChildSpec, Confinement, Ending, Limits, Output, Spawned, Stdin, Stream, SupervisorProgram,
+    spawn,
 };
 
 use crate::kit::{TESTKIT, alive, gone};
@@ -18,6 +19,7 @@ pub(crate) fn shell(script: &str, cwd: &Path) -> ChildSpec {
         argv: ["/bin/sh", "-c", script].map(Into::into).to_vec(),
         env: vec![("PATH".into(), "/usr/bin:/bin".into())],
         cwd: cwd.to_owned(),
+        stdin: Stdin::Null,
         confinement: Confinement::Unconfined,
         limits: Limits::DEFAULT,
     }
@@ -40,6 +42,7 @@ async fn nothing_is_lost_of_much_output_on_both_streams() {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), shell(script, Path::new("/")))
         .await
         .unwrap();
@@ -65,6 +68,7 @@ async fn a_reader_that_waits_holds_the_writer_and_loses_nothing() {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), shell(script, dir.path())).await.unwrap();
     let first = output.next().await.unwrap().unwrap().1.len();
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -86,6 +90,7 @@ async fn pieces_come_in_the_order_in_which_they_were_printed() {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), shell(script, dir.path())).await.unwrap();
     let mut order = Vec::new();
     while let Some((stream, bytes)) = output.next().await.unwrap() {
@@ -115,6 +120,7 @@ async fn after_the_exit_what_is_left_can_be_taken_without_waiting() {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), shell("echo one; echo two >&2", Path::new("/")))
         .await
         .unwrap();
@@ -137,7 +143,9 @@ async fn after_the_exit_what_is_left_can_be_taken_without_waiting() {
 async fn a_dropped_child_is_killed_with_its_tree() {
     let mark = format!("7777.{}", std::process::id());
     let script = format!("trap '' TERM; (setsid sleep {mark} &); echo up; sleep {mark}");
-    let Spawned { child, mut output } = spawn(&program(), shell(&script, Path::new("/")))
+    let Spawned {
+        child, mut output, ..
+    } = spawn(&program(), shell(&script, Path::new("/")))
         .await
         .unwrap();
     assert_eq!(&output.next().await.unwrap().unwrap().1[..], b"up\n");

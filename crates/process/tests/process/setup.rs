@@ -31,6 +31,7 @@ async fn text_of(spec: ChildSpec) -> String {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), spec).await.unwrap();
     let mut text = Vec::new();
     while let Some((_, bytes)) = output.next().await.unwrap() {
@@ -77,6 +78,7 @@ async fn secrets_are_in_no_command_line_and_not_in_the_supervisor() {
     let Spawned {
         mut child,
         mut output,
+        ..
     } = spawn(&program(), spec).await.unwrap();
     assert_eq!(
         output.next().await.unwrap().unwrap().1,
