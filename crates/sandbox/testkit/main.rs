@@ -1,7 +1,7 @@
 //! Stands in for the real binary in tests: a program whose `main` begins as it must, and which then
 //! runs one command in a sandbox as its arguments say.
 //!
-//! `run [--backend local|passthrough] [--network on] [--workdir D] --workspace W --data D
+//! `run [--backend local|partial|passthrough] [--network on] [--workdir D] --workspace W --data D
 //! -- PROGRAM ARGS…` copies the command's output, and prints how it ended as JSON-free lines on
 //! standard error: `notice: …`, then `code=N` or `signal=N`. The surrounding environment is ours.
 
@@ -46,6 +46,7 @@ fn main() -> ExitCode {
 
 struct Options {
     passthrough: bool,
+    partial: bool,
     network: Network,
     workspace: PathBuf,
     data: PathBuf,
@@ -61,6 +62,7 @@ impl Options {
         }
         let mut options = Self {
             passthrough: false,
+            partial: false,
             network: Network::Off,
             workspace: PathBuf::new(),
             data: PathBuf::new(),
@@ -75,7 +77,11 @@ impl Options {
                     options.command = words.map_err(|_| "a command that is not UTF-8")?;
                     break;
                 }
-                "--backend" => options.passthrough = value()? == "passthrough",
+                "--backend" => {
+                    let backend = value()?;
+                    options.passthrough = backend == "passthrough";
+                    options.partial = backend == "partial";
+                }
                 "--network" => {
                     if value()? == "on" {
                         options.network = Network::On;
@@ -149,9 +155,13 @@ async fn open(options: &Options) -> Result<Box<dyn Sandbox>, String> {
         let sandbox = PassthroughSandbox::open(session).map_err(|error| error.to_string())?;
         return Ok(Box::new(sandbox));
     }
-    let support = probe(&session.supervisor)
+    let mut support = probe(&session.supervisor)
         .await
         .map_err(|error| error.to_string())?;
+    if options.partial && support.level == outfitter_process::Level::Full {
+        support.level = outfitter_process::Level::Partial;
+        support.reasons = vec!["less was asked for".to_owned()];
+    }
     let policy = LocalPolicy {
         support,
         require: Level::Partial,

@@ -59,7 +59,7 @@ async fn the_environment_is_built_and_complete() {
 #[rstest]
 #[tokio::test]
 async fn scratch_lasts_over_commands_and_comes_back_when_removed(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;

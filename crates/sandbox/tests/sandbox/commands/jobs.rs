@@ -36,7 +36,7 @@ async fn read_some(sandbox: &dyn Sandbox, job: &JobId, mut from: Offset, to: u64
 #[rstest]
 #[tokio::test]
 async fn output_is_read_by_ranges_with_its_streams(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -77,7 +77,7 @@ async fn output_is_read_by_ranges_with_its_streams(
 #[rstest]
 #[tokio::test]
 async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -104,7 +104,7 @@ async fn an_end_is_told_as_it_was(
     #[case] line: &str,
     #[case] code: Option<i32>,
     #[case] signal: Option<i32>,
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -124,7 +124,7 @@ async fn an_end_is_told_as_it_was(
 #[rstest]
 #[tokio::test]
 async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -143,7 +143,7 @@ async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
 #[rstest]
 #[tokio::test]
 async fn a_command_that_never_stops_printing_is_ended_all_the_same(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -175,7 +175,7 @@ async fn a_command_that_never_stops_printing_is_ended_all_the_same(
 #[rstest]
 #[tokio::test]
 async fn a_kill_ends_the_tree_once(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -203,7 +203,7 @@ async fn a_kill_ends_the_tree_once(
 #[rstest]
 #[tokio::test]
 async fn jobs_end_with_their_session(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -246,7 +246,7 @@ async fn a_closed_session_has_no_process_left() {
 #[rstest]
 #[tokio::test]
 async fn a_deleted_working_directory_is_said_and_survived(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
@@ -267,7 +267,7 @@ async fn a_deleted_working_directory_is_said_and_survived(
 #[rstest]
 #[tokio::test]
 async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
-    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;

@@ -2,6 +2,7 @@
 //! can be said about inside.
 
 use std::fs;
+use std::path::Path;
 
 use rstest::rstest;
 
@@ -25,7 +26,7 @@ const MANIFEST: &str = "[package]\nname = \"inner\"\nversion = \"0.1.0\"\neditio
     "compiled\n"
 )]
 #[case::system_python(
-    "/usr/bin/python3 -c 'import ssl, tempfile, json, multiprocessing as m; l = m.Lock(); t = tempfile.NamedTemporaryFile(); print(json.dumps([1]))'",
+    "/usr/bin/python3 -c 'import ssl, tempfile, json; t = tempfile.NamedTemporaryFile(); print(json.dumps([1]))'",
     "[1]\n"
 )]
 #[case::python_on_path(
@@ -60,6 +61,7 @@ fn a_program_works_inside(
     #[case] line: &str,
     #[case] expected: &str,
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values(Backend::Local, Backend::Partial)] sandbox: Backend,
 ) {
     let in_backend = |backend: Backend| {
         let command = testkit(identity)?;
@@ -91,7 +93,36 @@ fn a_program_works_inside(
         outside.stdout, expected,
         "the row itself is broken: {outside:?}"
     );
-    let inside = in_backend(Backend::Local).unwrap();
+    let inside = in_backend(sandbox).unwrap();
     assert_eq!(inside.stdout, expected, "{inside:?}");
     assert!(inside.succeeded(), "{inside:?}");
+}
+
+/// Semaphores live in shared memory, which is private with a mount namespace and not there without.
+#[rstest]
+fn python_locks_work_with_a_mount_namespace(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(command) = testkit(identity) else {
+        return;
+    };
+    let world = World::new();
+    for path in [world.workspace.parent().unwrap(), &world.workspace] {
+        hand_over(path, identity);
+    }
+    let line = "/usr/bin/python3 -c 'import multiprocessing as m; m.Lock(); print(1)' || echo failed; \
+        grep -q ' /tmp tmpfs' /proc/mounts && echo namespace";
+    let got = run_in(
+        command,
+        Backend::Local,
+        (&world.workspace, &world.data),
+        line,
+    );
+    if !got.stdout.contains("namespace") || !Path::new("/usr/bin/python3").exists() {
+        say(&format!(
+            "skipped: needs Python and a mount namespace: {got:?}"
+        ));
+        return;
+    }
+    assert_eq!(got.stdout, "1\nnamespace\n", "{got:?}");
 }
