@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    ArtifactStore, CallEnd, Cancel, Clock, EventSink, Log, ModelProvider, RawCall, RunId,
-    RunOutcome, RunOutput, Services,
+    ArtifactStore, CallEnd, Cancel, Clock, EventSink, Interrupt, Log, ModelProvider, RawCall,
+    RunId, RunOutcome, RunOutput, Services,
 };
 use outfitter_tools::Pipeline;
 
+use crate::answers::{self, Answered};
 use crate::next::Limits;
 use crate::progress::ProgressSettings;
 use crate::run::Run;
@@ -47,12 +48,14 @@ pub struct AgentSettings {
 }
 
 /// What a run is given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Input {
     /// The words of a person: a new turn. An unfinished one is closed first.
     Prompt(String),
     /// Nothing: the unfinished turn goes on.
     Continue,
+    /// An answer to what the turn waits for.
+    Answer(Answered),
 }
 
 /// How a run ended.
@@ -64,6 +67,8 @@ pub struct RunEnd {
     pub outcome: RunOutcome,
     /// What it gives.
     pub output: RunOutput,
+    /// What it waits for, when it waits.
+    pub waiting: Vec<Arc<Interrupt>>,
 }
 
 /// A configured loop. Runs of different sessions may be made at once.
@@ -103,10 +108,9 @@ impl Agent {
     ) -> Result<RunEnd, RunError> {
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
         let log = taken.read(&*self.parts.log).await?;
-        if input == Input::Continue && !log.is_unfinished() {
-            let id = session.id.clone();
+        if let Err(error) = answers::acceptable(&log, session, &input, self.parts.clock.now()) {
             taken.keep(log);
-            return Err(RunError::NothingToContinue(id));
+            return Err(error);
         }
         let run = Run::new(&self.parts, session, cancel, events, log);
         let end = run.go(input).await?;

@@ -1,9 +1,12 @@
 //! A direct call: a run without a model, down the same pipeline and into the same log.
 
+use std::sync::Arc;
+
 use outfitter_core::{
-    CallEnd, EntryBody, EventBody, Journal as _, JournalError, RawCall, RunOutcome, RunOutput,
-    Status, ToolOutput,
+    Attended, CallEnd, Code, EntryBody, ErrorInfo, EventBody, Journal as _, JournalError, RawCall,
+    RunOutcome, RunOutput, Status, ToolOutput,
 };
+use outfitter_tools::RunHandle;
 
 use crate::recover;
 use crate::run::Run;
@@ -26,7 +29,7 @@ impl Run<'_> {
             .folded(|log| recover::broken_off(log, clock.now(), clock))
             .await;
         self.writer.record_broken_off(dead).await?;
-        let view = self.session.proxy.view(&self.session.facts());
+        let view = self.view().await;
         self.writer
             .record(vec![
                 EntryBody::Event(EventBody::RunStarted(started(self.session, &view))),
@@ -37,7 +40,28 @@ impl Run<'_> {
                 }),
             ])
             .await?;
-        let end = self.parts.pipeline.run(&view, call, &self.handle()).await?;
+        let args = self.parts.pipeline.redactor().arguments(&call.arguments);
+        let (id, name) = (call.id.clone(), call.name.clone());
+        // Nobody is asked in the middle of a direct call: no turn could go on with the answer.
+        let handle = RunHandle {
+            attended: Attended::No,
+            ..self.handle(&view)
+        };
+        let end = match self.parts.pipeline.run(&view, call, &handle).await? {
+            CallEnd::Waiting(_) => {
+                let error = ErrorInfo::new(
+                    Code::Unavailable,
+                    "the call waits for an answer, and a direct call cannot",
+                );
+                let error = error.with_hint("let a run make it");
+                let output = Arc::new(ToolOutput::failed(&name, id, args, error));
+                let message = Arc::new(recover::message_of(output.clone(), clock));
+                let entry = EntryBody::Event(EventBody::Message(message));
+                self.writer.record(vec![entry]).await?;
+                CallEnd::Output(output)
+            }
+            end @ CallEnd::Output(_) => end,
+        };
         let (outcome, error) = match &end {
             CallEnd::Output(output) => (outcome_of(output), output.error.clone()),
             CallEnd::Waiting(_) => (RunOutcome::Waiting, None),

@@ -2,6 +2,8 @@
 
 use outfitter_core::{Code, ErrorInfo, JournalError, SessionId, StoreError};
 
+use crate::answers::AnswerError;
+
 /// Why there is no run, or why its end could not be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -11,6 +13,9 @@ pub enum RunError {
     /// Another run of this process works on the session.
     #[error("use the session {0}: a run is under way")]
     Busy(SessionId),
+    /// An answer was not taken.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
     /// The session cannot be read.
     #[error("read the session")]
     Store(#[from] StoreError),
@@ -26,6 +31,7 @@ impl RunError {
         let code = match self {
             Self::NothingToContinue(_) => Code::Usage,
             Self::Busy(_) => Code::Busy,
+            Self::Answer(error) => error.code(),
             Self::Store(StoreError::NotFound(_)) => Code::NotFound,
             Self::Store(_) => Code::Unavailable,
             Self::Journal(_) => Code::Conflict,
@@ -39,7 +45,11 @@ impl RunError {
         let info = ErrorInfo::new(code, message);
         match self {
             Self::NothingToContinue(_) => info.with_hint("give a prompt to begin a new turn"),
-            Self::Busy(_) | Self::Store(_) | Self::Journal(_) => info,
+            Self::Answer(AnswerError::Unfit { why, .. }) => ErrorInfo {
+                message: info.message,
+                ..(**why).clone()
+            },
+            Self::Busy(_) | Self::Answer(_) | Self::Store(_) | Self::Journal(_) => info,
         }
     }
 }

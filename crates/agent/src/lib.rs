@@ -5,10 +5,14 @@
 //! then, in one order, to one bounded [`EventQueue`] per subscriber.
 
 mod agent;
+mod answers;
+mod calls;
 mod direct;
 mod emitter;
 mod error;
+mod host;
 mod model_call;
+mod model_turn;
 mod next;
 mod progress;
 mod queue;
@@ -21,9 +25,11 @@ mod usage;
 mod writer;
 
 pub use agent::{Agent, AgentParts, AgentSettings, Input, RunEnd};
+pub use answers::{AnswerError, Answered};
 pub use error::RunError;
+pub use host::{Host, SessionSource};
 pub use next::{Limits, Next, ReadyCall, Start, next};
 pub use progress::ProgressSettings;
 pub use queue::{EventQueue, NoSubscriber};
-pub use session::Session;
+pub use session::{Session, Told};
 pub use turn_log::TurnLog;

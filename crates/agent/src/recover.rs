@@ -71,13 +71,18 @@ pub(crate) fn overtaken() -> ErrorInfo {
 
 /// The message of a result that has only an error.
 pub(crate) fn tool_message(output: ToolOutput, clock: &dyn Clock) -> Message {
+    message_of(Arc::new(output), clock)
+}
+
+/// The same, of an output that somebody else has too.
+pub(crate) fn message_of(output: Arc<ToolOutput>, clock: &dyn Clock) -> Message {
     Message {
         id: MessageId::mint(clock),
         role: MessageRole::Tool,
         parts: vec![Part::Text {
             text: output.projection().0,
         }],
-        output: Some(Arc::new(output)),
+        output: Some(output),
     }
 }
 

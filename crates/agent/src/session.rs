@@ -1,10 +1,10 @@
 //! A conversation that a run works on, and the memory of what is known of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
-    Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError,
+    Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError, ToolName,
 };
 use outfitter_tools::ToolProxy;
 
@@ -30,6 +30,17 @@ pub struct Session {
     pub sandbox: Arc<dyn Sandbox>,
     /// Whether somebody can answer.
     pub attended: Attended,
+    /// What the model is told of this session.
+    pub told: Told,
+}
+
+/// What the model is told of one session, beside what it is told of every one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// Behind the system prompt: what stays the same for the whole session.
+    pub system: Arc<str>,
+    /// Once, before the first words of the person: what is loaded from the start.
+    pub opening: Option<Arc<str>>,
 }
 
 impl Session {
@@ -41,11 +52,12 @@ impl Session {
 
     /// What specs may depend on.
     #[must_use]
-    pub fn facts(&self) -> SessionFacts {
+    pub fn facts(&self, expanded: Arc<BTreeSet<ToolName>>) -> SessionFacts {
         SessionFacts {
             who: self.who.clone(),
             session: self.id.clone(),
             attended: self.attended,
+            expanded,
         }
     }
 }

@@ -9,9 +9,9 @@ use outfitter_core::{
 use outfitter_tools::ToolView;
 
 use crate::agent::{AgentParts, Input};
-use crate::recover;
 use crate::session::Session;
 use crate::writer::Writer;
+use crate::{answers, recover};
 
 /// Begins a run in the log.
 pub(crate) async fn begin(
@@ -33,7 +33,7 @@ pub(crate) async fn begin(
     let recovered = !dead.is_empty();
     writer.record_broken_off(dead).await?;
 
-    let going_on = input == Input::Continue;
+    let going_on = !matches!(input, Input::Prompt(_));
     let mut entries = vec![EntryBody::Event(EventBody::RunStarted(RunStarted {
         resumes: if going_on { resumes } else { None },
         model: Some(parts.model.info().label()),
@@ -49,13 +49,28 @@ pub(crate) async fn begin(
         entries.push(warning(WarningCode::SandboxLevel, missing));
     }
     match input {
-        Input::Continue => entries.extend(changed_view(view, writer).await),
+        Input::Continue => {
+            entries.extend(changed_view(view, writer).await);
+            entries.extend(
+                writer
+                    .folded(|log| answers::expired(log, clock.now()))
+                    .await,
+            );
+        }
+        Input::Answer(answered) => entries.extend(answers::entries(answered, clock.now())),
         Input::Prompt(text) => {
             let unsettled = writer.folded(|log| log.unsettled()).await;
             entries.extend(unsettled.into_iter().map(|(id, call)| {
                 let args = recover::shown_arguments(&parts.pipeline, &call);
                 recover::unmade(&id, &call.name, args, recover::overtaken(), clock)
             }));
+            if let Some(opening) = &session.told.opening
+                && writer.folded(|log| log.history.is_empty()).await
+            {
+                let id = MessageId::mint(clock);
+                let message = Message::text(id, MessageRole::System, &**opening);
+                entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
+            }
             let message = Message::text(MessageId::mint(clock), MessageRole::User, text);
             entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
         }

@@ -1,11 +1,11 @@
 //! A session's log, folded: the conversation, and how far its last turn got.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use outfitter_core::{
     Answer, CallId, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message, MessageRole,
-    RequestMade, RunId, RunOutcome, Seq, TokenUsage, ToolCall,
+    RequestMade, RunId, RunOutcome, Seq, TokenUsage, ToolCall, ToolName,
 };
 
 /// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
@@ -17,6 +17,7 @@ pub struct TurnLog {
     pub(crate) runs: HashMap<RunId, RunSeen>,
     pub(crate) history: Vec<Exchange>,
     pub(crate) turn: Option<TurnState>,
+    pub(crate) expanded: Arc<BTreeSet<ToolName>>,
     call_ids: Arc<HashSet<CallId>>,
     chain: Chain,
 }
@@ -96,6 +97,9 @@ impl TurnLog {
                 if let Some(state) = self.call_mut(&intent.call) {
                     state.intent = Some((run.clone(), intent.idempotent));
                 }
+            }
+            EntryBody::Activated(names) => {
+                Arc::make_mut(&mut self.expanded).extend(names.iter().cloned());
             }
             EntryBody::Answer(answer) => {
                 let interrupt = &answer.interrupt;

@@ -50,7 +50,20 @@ fn bytes(parts: &[Part]) -> u64 {
         .sum()
 }
 
-/// The hash of a whole request: equal requests have equal hashes, whoever makes them.
-pub(crate) fn request_hash(system: &str, view: Hash, conversation: Hash) -> Hash {
-    Hash::of(format!("{}\n{view}\n{conversation}", Hash::of(system)))
+/// A request, as it is hashed: equal requests have equal hashes, whoever makes them.
+pub(crate) struct Shown<'a> {
+    pub(crate) system: &'a str,
+    pub(crate) view: Hash,
+    pub(crate) reminder: &'a str,
+    pub(crate) conversation: Hash,
+}
+
+impl Shown<'_> {
+    pub(crate) fn hash(&self) -> Hash {
+        let (system, reminder) = (Hash::of(self.system), Hash::of(self.reminder));
+        Hash::of(format!(
+            "{system}\n{}\n{reminder}\n{}",
+            self.view, self.conversation
+        ))
+    }
 }

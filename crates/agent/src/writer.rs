@@ -147,7 +147,10 @@ impl Journal for Writer {
             .iter()
             .filter_map(|body| match body {
                 EntryBody::Event(event) => Some(event.clone()),
-                EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Answer(_) => None,
+                EntryBody::Request(_)
+                | EntryBody::Intent(_)
+                | EntryBody::Answer(_)
+                | EntryBody::Activated(_) => None,
             })
             .collect();
         let first = self.emitter.reserve(shown.len());

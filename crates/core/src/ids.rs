@@ -164,6 +164,14 @@ text_id!(
     ToolName, "a tool name", "1 to 64 characters of A-Z a-z 0-9 _ -", is_tool_name
 );
 
+impl MessageId {
+    /// The id of what is said in a request and kept in no log.
+    #[must_use]
+    pub fn of_reminder() -> Self {
+        Self("msg_reminder".into())
+    }
+}
+
 minted!(SessionId, "ses_");
 minted!(RunId, "run_");
 minted!(CallId, "call_");

@@ -13,6 +13,7 @@ mod call;
 mod canonical;
 mod code;
 mod context;
+mod credential;
 mod effects;
 mod error;
 mod event;
@@ -46,6 +47,7 @@ pub use call::{CallEnd, CallHost, CallHostError, EventSink, Listing, RawCall};
 pub use canonical::{Hash, Hashing, canonical};
 pub use code::Code;
 pub use context::{Attended, Cancel, Deadline, ToolContext};
+pub use credential::{Credential, CredentialError, CredentialIssuer, CredentialRequest};
 pub use effects::{Effect, Effects};
 pub use error::{ErrorInfo, ToolError};
 pub use event::{
@@ -83,7 +85,7 @@ pub use sandbox::{
     CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Offset, OutputChunk, RefusingSandbox,
     Sandbox, SandboxError, SandboxInfo,
 };
-pub use services::{Services, ToolFound, ToolIndex};
+pub use services::{Expansion, Services, ToolIndex};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
 pub use time::{Clock, SystemClock, UnixMs};

@@ -88,6 +88,8 @@ pub enum EntryBody {
     Intent(Intent),
     /// An answer to an interrupt.
     Answer(Answer),
+    /// Tools that are shown from the next request on, until the session ends.
+    Activated(Vec<ToolName>),
 }
 
 impl EntryBody {
@@ -110,6 +112,7 @@ impl EntryBody {
             Self::Request(_) => "request",
             Self::Intent(_) => "intent",
             Self::Answer(_) => "answer",
+            Self::Activated(_) => "activated",
         }
     }
 }

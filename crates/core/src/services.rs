@@ -53,23 +53,24 @@ impl Services {
 #[derive(Clone)]
 struct Entry(Arc<dyn Any + Send + Sync>);
 
-/// A tool that a search found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolFound {
-    /// Its name.
-    pub name: ToolName,
-    /// Its description.
-    pub description: Arc<str>,
-    /// How well it fits; higher is better.
-    pub score: f64,
+/// What became of names that were asked to be shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Expansion {
+    /// Shown from the next request on.
+    pub expanded: Vec<ToolName>,
+    /// No tools of this session.
+    pub invalid: Vec<String>,
+    /// Shown already.
+    pub selected: Vec<ToolName>,
+    /// What could still be asked for.
+    pub expandable: Vec<ToolName>,
 }
 
 /// The tools of a session, for the tools about tools.
 pub trait ToolIndex: Send + Sync {
-    /// The tools that fit a query best, out of those the session may use.
-    fn search(&self, query: &str, limit: usize) -> Vec<ToolFound>;
-    /// Presents tools from the next request on; gives the names that are new.
-    fn activate(&self, names: &[ToolName]) -> Vec<ToolName>;
+    /// What showing these would do. It takes effect when the outcome of the call says so
+    /// ([`Outcome::activate`](crate::Outcome)): then it is in the log, and survives a restart.
+    fn expansion(&self, names: &[String]) -> Expansion;
 }
 
 #[cfg(test)]

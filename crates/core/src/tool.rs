@@ -1,5 +1,6 @@
 //! A tool: a spec and a call.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -19,6 +20,8 @@ pub struct SessionFacts {
     pub session: SessionId,
     /// Whether somebody can answer.
     pub attended: Attended,
+    /// The deferred tools that were asked for and are shown until the session ends.
+    pub expanded: Arc<BTreeSet<ToolName>>,
 }
 
 /// What one call is judged as.

@@ -21,7 +21,10 @@ pub(crate) fn entries(entries: &[NewEntry]) -> Result<(), StoreError> {
     }
     let ephemeral = entries.iter().any(|entry| match &entry.body {
         EntryBody::Event(event) => event.durability() == Durability::Ephemeral,
-        EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Answer(_) => false,
+        EntryBody::Request(_)
+        | EntryBody::Intent(_)
+        | EntryBody::Answer(_)
+        | EntryBody::Activated(_) => false,
     });
     if ephemeral {
         return Err(refuse("an ephemeral event is never stored"));

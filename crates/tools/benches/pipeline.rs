@@ -114,6 +114,7 @@ fn compare(criterion: &mut Criterion) {
             who: who.clone(),
             session: session.clone(),
             attended: Attended::No,
+            expanded: Default::default(),
         });
     let run = RunHandle {
         who,
@@ -152,6 +153,7 @@ fn first_view(criterion: &mut Criterion) {
         who: ToolContext::detached().who,
         session: ToolContext::detached().session,
         attended: Attended::No,
+        expanded: Default::default(),
     };
     criterion.bench_function("first view", |bench| {
         bench.iter(|| {

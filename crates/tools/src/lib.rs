@@ -45,7 +45,7 @@
 //! let view = proxy.view(&SessionFacts {
 //!     who: ToolContext::detached().who,
 //!     session: SessionId::new("docs")?,
-//!     attended: Attended::No,
+//!     attended: Attended::No, expanded: Default::default(),
 //! });
 //! assert_eq!(view.presented().count(), 0);
 //! assert_eq!(view.find("get_weather"), Found::NotPermitted);
@@ -55,6 +55,7 @@
 //! ```
 
 mod close_names;
+mod expand_tools;
 mod input_schema;
 mod naming;
 mod native;
@@ -74,11 +75,12 @@ mod view;
 #[doc(hidden)]
 pub mod __private;
 
+pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
-pub use pipeline::{Pipeline, PipelineOptions, arguments_hash};
+pub use pipeline::{Approval, Pipeline, PipelineOptions, arguments_hash, check_answer};
 pub use policy::DefaultPolicy;
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;

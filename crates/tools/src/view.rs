@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
-    Effects, Exposure, Fault, Grant, Hash, Listing, Policy, SessionFacts, ToolName, ToolSchema,
-    ToolSpec, canonical,
+    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, Policy, SessionFacts, ToolIndex,
+    ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
 use crate::close_names::close_names;
+use crate::expand_tools::EXPAND_TOOLS;
 use crate::registered::Registered;
 use crate::registry::Merged;
 use crate::{SourceFault, ToolsConfig, spec_check};
@@ -22,6 +23,7 @@ pub struct ToolView {
     above: BTreeSet<ToolName>,
     config: Arc<ToolsConfig>,
     effects: Effects,
+    expanded: Arc<BTreeSet<ToolName>>,
     schemas: Arc<[ToolSchema]>,
     hash: OnceLock<Hash>,
     faults: Vec<SourceFault>,
@@ -75,20 +77,65 @@ impl ToolView {
                 above.insert(name.clone());
             }
         }
-        let schemas = allowed
-            .values()
-            .filter(|tool| is_presented(tool.spec.exposure))
-            .map(|tool| tool.spec.schema())
-            .collect();
-        Self {
+        let mut view = Self {
             allowed,
             above,
             config: config.clone(),
             effects: grant.effects,
-            schemas,
+            expanded: session.expanded.clone(),
+            schemas: Arc::default(),
             hash: OnceLock::new(),
             faults,
+        };
+        // The way to more is shown only where there is more.
+        let all_shown = view.expandable().next().is_none();
+        view.schemas = view
+            .allowed
+            .values()
+            .filter(|tool| view.is_presented(&tool.spec))
+            .filter(|tool| !(all_shown && tool.spec.name.as_str() == EXPAND_TOOLS))
+            .map(|tool| tool.spec.schema())
+            .collect();
+        view
+    }
+
+    /// The tools that may be used and are not shown until they are asked for.
+    pub(crate) fn expandable(&self) -> impl Iterator<Item = &Registered> {
+        self.allowed.values().map(|tool| &**tool).filter(|tool| {
+            tool.spec.exposure == Exposure::Deferred && !self.expanded.contains(&tool.spec.name)
+        })
+    }
+
+    fn is_presented(&self, spec: &ToolSpec) -> bool {
+        match spec.exposure {
+            Exposure::Always | Exposure::Listed => true,
+            Exposure::Deferred => self.expanded.contains(&spec.name),
+            Exposure::Hidden => false,
         }
+    }
+
+    /// What a model is told of tools that it can ask for: a name and a line each. None where there
+    /// are none. It stands at the tail of a request, so that it spoils no cache.
+    #[must_use]
+    pub fn reminder(&self) -> Option<String> {
+        let lines: Vec<String> = self
+            .expandable()
+            .map(|tool| {
+                format!(
+                    "- {}: {}",
+                    tool.spec.name,
+                    first_line(&tool.spec.description)
+                )
+            })
+            .collect();
+        if lines.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "More tools can be used in this session. Call {EXPAND_TOOLS} with their exact names to \
+             be shown their schemas:\n{}",
+            lines.join("\n")
+        ))
     }
 
     /// What goes into a model request, sorted by name. Views of equal content give equal bytes.
@@ -132,7 +179,7 @@ impl ToolView {
                 exposure: tool.spec.exposure,
                 min_role: tool.spec.min_role,
                 effects: tool.spec.effects,
-                presented: is_presented(tool.spec.exposure),
+                presented: self.is_presented(&tool.spec),
             })
             .collect()
     }
@@ -164,10 +211,12 @@ impl ToolView {
 
     fn direct(&self, name: &str) -> LookUp<'_> {
         match self.allowed.get(name) {
-            Some(tool) => match tool.spec.exposure {
-                Exposure::Always | Exposure::Listed | Exposure::Hidden => LookUp::Callable(tool),
-                Exposure::Deferred => LookUp::NotPresented(tool),
-            },
+            Some(tool)
+                if tool.spec.exposure == Exposure::Deferred && !self.is_presented(&tool.spec) =>
+            {
+                LookUp::NotPresented(tool)
+            }
+            Some(tool) => LookUp::Callable(tool),
             None if self.above.contains(name) => LookUp::NotPermitted,
             None => LookUp::Unknown,
         }
@@ -197,11 +246,37 @@ impl ToolView {
     }
 }
 
-fn is_presented(exposure: Exposure) -> bool {
-    match exposure {
-        Exposure::Always | Exposure::Listed => true,
-        Exposure::Deferred | Exposure::Hidden => false,
+impl ToolIndex for ToolView {
+    fn expansion(&self, names: &[String]) -> Expansion {
+        let mut expansion = Expansion::default();
+        for name in names {
+            match self.allowed.get(name.as_str()) {
+                Some(tool) if self.is_presented(&tool.spec) => {
+                    expansion.selected.push(tool.spec.name.clone());
+                }
+                Some(tool) if tool.spec.exposure == Exposure::Deferred => {
+                    expansion.expanded.push(tool.spec.name.clone());
+                }
+                Some(_) | None => expansion.invalid.push(name.clone()),
+            }
+        }
+        for list in [&mut expansion.selected, &mut expansion.expanded] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        expansion.invalid.sort_unstable();
+        expansion.invalid.dedup();
+        expansion.expandable = self
+            .expandable()
+            .map(|tool| tool.spec.name.clone())
+            .filter(|name| !expansion.expanded.contains(name))
+            .collect();
+        expansion
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// The tool as it is in this session. A tailored spec changes what is said and asked for, never

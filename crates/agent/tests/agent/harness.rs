@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use outfitter_agent::{
     Agent, AgentParts, AgentSettings, EventQueue, Input, Limits, ProgressSettings, RunEnd,
-    RunError, Session,
+    RunError, Session, Told,
 };
 use outfitter_core::*;
 use outfitter_store::{MemoryArtifacts, MemoryLog};
@@ -222,6 +222,8 @@ pub(crate) struct World {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     pub(crate) settings: AgentSettings,
     pub(crate) who: Arc<Principal>,
+    pub(crate) attended: Attended,
+    pub(crate) told: Told,
 }
 
 impl World {
@@ -245,6 +247,8 @@ impl World {
                 channel: "test".into(),
                 stream: None,
             }),
+            attended: Attended::No,
+            told: Told::default(),
         }
     }
 
@@ -273,7 +277,8 @@ impl World {
             who: self.who.clone(),
             proxy: registry.seal(Grant::full(self.who.role), Selection::default()),
             sandbox: Arc::new(RefusingSandbox::new()),
-            attended: Attended::No,
+            attended: self.attended,
+            told: self.told.clone(),
         };
         Process {
             agent,

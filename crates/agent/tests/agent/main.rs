@@ -6,5 +6,6 @@ mod crash;
 mod harness;
 mod parallel;
 mod progress;
+mod told;
 mod turns;
 mod waiting;

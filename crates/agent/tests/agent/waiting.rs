@@ -1,28 +1,29 @@
-//! A call that waits ends its run and holds nothing.
+//! A call that waits ends its run and holds nothing; an answer continues the turn.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_agent::Input;
+use outfitter_agent::{AnswerError, Answered, Input, RunEnd, RunError};
 use outfitter_core::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::*;
 
-fn asks() -> Counting {
+fn asks(expires_in: Duration, on_expiry: OnExpiry) -> Counting {
     Counting::new(
         "ask",
         Effects::of(&[Effect::Message]),
-        Arc::new(|_, args| {
+        Arc::new(move |_, args| {
+            let on_expiry = on_expiry.clone();
             Box::pin(async move {
                 Ok(Reply::Wait(Box::new(Ask {
                     kind: InterruptKind::Question {
                         question: "really?".to_owned(),
                         choices: Vec::new(),
                     },
-                    schema: None,
-                    expires_in: Duration::from_secs(60),
-                    on_expiry: OnExpiry::Cancel,
+                    schema: Some(json!({"enum": ["yes", "no"]})),
+                    expires_in,
+                    on_expiry,
                     state: args,
                 })))
             })
@@ -30,71 +31,222 @@ fn asks() -> Counting {
     )
 }
 
-#[tokio::test]
-async fn siblings_finish_the_run_waits_and_an_answer_in_the_log_continues_the_turn() {
-    let world = World::new(vec![
-        Arc::new(asks()),
-        Arc::new(Counting::echo("echo", Effects::READ)),
-    ]);
-    let script: Script = Arc::new(|replies, _| match replies {
-        0 => calls(&[("q", "ask", "{\"n\":1}"), ("e", "echo", "{}")]),
-        _ => say("thanks"),
-    });
-    let process = world.alive(script.clone());
-    let (end, events) = process.prompt("go").await;
-    assert_eq!(end.outcome, RunOutcome::Waiting);
-    assert_eq!(world.outputs().await["e"][0].status, Status::Success);
-    let interrupt = bodies(&events)
-        .into_iter()
-        .find_map(|body| match body {
-            EventBody::Interrupt(interrupt) => Some((**interrupt).clone()),
-            _ => None,
-        })
-        .unwrap();
-    assert_eq!(interrupt.audience.subject, world.who.subject);
+const HOUR: Duration = Duration::from_secs(3600);
 
-    let (still, _) = process.run(Input::Continue).await;
-    assert_eq!(
-        still.unwrap().outcome,
-        RunOutcome::Waiting,
-        "nobody has answered"
+fn world(asks: Counting) -> World {
+    World::new(vec![
+        Arc::new(asks),
+        Arc::new(Counting::echo("echo", Effects::READ)),
+    ])
+}
+
+fn two_questions() -> Script {
+    Arc::new(|replies, _| match replies {
+        0 => calls(&[
+            ("q1", "ask", "{\"n\":1}"),
+            ("e", "echo", "{}"),
+            ("q2", "ask", "{\"n\":2}"),
+        ]),
+        _ => say("thanks"),
+    })
+}
+
+fn answer(id: &InterruptId, value: Value, subject: &str) -> Input {
+    let by = AnswerKind::Subject {
+        subject: subject.into(),
+    };
+    Input::Answer(Answered {
+        interrupt: id.clone(),
+        value,
+        by,
+    })
+}
+
+async fn answered(process: &Process, id: &InterruptId, value: Value) -> Result<RunEnd, RunError> {
+    process.run(answer(id, value, "s")).await.0
+}
+
+#[tokio::test]
+async fn siblings_finish_and_two_questions_are_answered_after_a_restart_without_mixing() {
+    let world = world(asks(HOUR, OnExpiry::Cancel));
+    let (end, _) = world.alive(two_questions()).prompt("go").await;
+    assert_eq!(end.outcome, RunOutcome::Waiting);
+    let [first, second] = &*end.waiting else {
+        panic!("{:?}", end.waiting)
+    };
+    assert_eq!(first.audience.subject, world.who.subject);
+    assert_eq!(world.outputs().await["e"][0].status, Status::Success);
+
+    let restarted = world.alive(two_questions());
+    let still = answered(&restarted, &second.id, json!("no")).await.unwrap();
+    assert_eq!(still.outcome, RunOutcome::Waiting);
+    assert_eq!(still.waiting[0].id, first.id);
+    let end = answered(&restarted, &first.id, json!("yes")).await.unwrap();
+    assert_eq!(end.output.answer, "thanks");
+    let outputs = world.outputs().await;
+    for (call, n, said) in [("q1", 1, "yes"), ("q2", 2, "no")] {
+        let expected = json!({"state": {"n": n}, "answer": said});
+        assert_eq!(outputs[call][0].result, Some(expected));
+        assert_eq!(outputs[call].len(), 1);
+    }
+    assert_eq!(outputs["e"].len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_taken_leaves_the_question_as_it_was() {
+    let mut world = world(asks(HOUR, OnExpiry::Cancel));
+    let process = world.alive(two_questions());
+    let (end, _) = process.prompt("go").await;
+    let id = end.waiting[0].id.clone();
+    let before = world.entries().await.len();
+
+    let unfit = answered(&process, &id, json!("maybe")).await;
+    assert!(
+        matches!(unfit, Err(RunError::Answer(AnswerError::Unfit { .. }))),
+        "{unfit:?}"
+    );
+    let unknown = InterruptId::new("int_unknown").unwrap();
+    let unknown = answered(&process, &unknown, json!("yes")).await;
+    assert!(
+        matches!(unknown, Err(RunError::Answer(AnswerError::NotFound(_)))),
+        "{unknown:?}"
+    );
+    assert_eq!(world.entries().await.len(), before);
+
+    answered(&process, &id, json!("yes")).await.unwrap();
+    let again = answered(&process, &id, json!("no")).await;
+    assert!(
+        matches!(again, Err(RunError::Answer(AnswerError::Settled(_)))),
+        "{again:?}"
     );
 
-    let scope = Scope::from(&*world.who);
-    let page = world
-        .log
-        .read(&scope, &process.session.id, Seq(1), 1)
+    // Somebody else has no such session, and so no such question.
+    world.who = Arc::new(Principal {
+        subject: "other".into(),
+        ..(*world.who).clone()
+    });
+    let other = world.alive(two_questions());
+    let other = other
+        .run(answer(&end.waiting[1].id, json!("yes"), "other"))
+        .await
+        .0;
+    assert!(
+        matches!(other, Err(RunError::Answer(AnswerError::NotFound(_)))),
+        "{other:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_question_nobody_answers_in_time_does_what_it_said_it_would() {
+    let by_default = OnExpiry::Default {
+        answer: json!("no"),
+    };
+    for (on_expiry, status, result) in [
+        (OnExpiry::Cancel, Status::Cancelled, None),
+        (OnExpiry::Deny, Status::Denied, None),
+        (OnExpiry::Continue, Status::Success, Some(Value::Null)),
+        (by_default, Status::Success, Some(json!("no"))),
+    ] {
+        let world = world(asks(Duration::ZERO, on_expiry));
+        let process = world.alive(Arc::new(|replies, _| match replies {
+            0 => calls(&[("q", "ask", "{}")]),
+            _ => say("on we go"),
+        }));
+        let (end, _) = process.prompt("go").await;
+        assert_eq!(end.outcome, RunOutcome::Waiting);
+        let late = answered(&process, &end.waiting[0].id, json!("yes")).await;
+        assert!(
+            matches!(late, Err(RunError::Answer(AnswerError::Expired(_)))),
+            "{late:?}"
+        );
+        let (end, _) = process.run(Input::Continue).await;
+        assert_eq!(end.unwrap().output.answer, "on we go");
+        let output = world.outputs().await["q"][0].clone();
+        assert_eq!(output.status, status);
+        assert_eq!(
+            output
+                .result
+                .as_ref()
+                .map(|result| result["answer"].clone()),
+            result
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_approved_call_runs_once_and_a_refused_one_never() {
+    for (said, ran, status) in [(true, 1, Status::Success), (false, 0, Status::Denied)] {
+        let tool = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
+        let mut world = World::new(vec![tool.clone()]);
+        world.attended = Attended::Yes;
+        let script: Script = Arc::new(|replies, _| match replies {
+            0 => calls(&[("f", "fetch", "{}")]),
+            _ => say("done"),
+        });
+        let (end, _) = world.alive(script.clone()).prompt("go").await;
+        assert_eq!(end.outcome, RunOutcome::Waiting);
+        assert!(matches!(
+            end.waiting[0].kind,
+            InterruptKind::Approval { .. }
+        ));
+        let end = answered(&world.alive(script), &end.waiting[0].id, json!(said)).await;
+        assert_eq!(end.unwrap().outcome, RunOutcome::Success);
+        assert_eq!(tool.ran.lock().unwrap().values().sum::<u32>(), ran);
+        assert_eq!(world.outputs().await["f"][0].status, status);
+    }
+}
+
+#[tokio::test]
+async fn a_direct_call_cannot_wait_and_says_so() {
+    let world = world(asks(HOUR, OnExpiry::Cancel));
+    let process = world.alive(two_questions());
+    let call = RawCall {
+        id: CallId::new("d").unwrap(),
+        name: "ask".to_owned(),
+        arguments: Arguments::parse("{}"),
+    };
+    let events = Arc::new(outfitter_agent::NoSubscriber);
+    let end = process
+        .agent
+        .call(&process.session, call, Cancel::new(), events)
         .await
         .unwrap();
-    let answer = Answer {
-        interrupt: interrupt.id.clone(),
-        by: AnswerKind::Subject {
-            subject: world.who.subject.clone(),
-        },
-        value: json!("yes"),
-        at: UnixMs(1),
+    let CallEnd::Output(output) = end else {
+        panic!("it waits")
     };
-    let entry = NewEntry {
-        run: RunId::new("answering").unwrap(),
-        at: UnixMs(1),
-        event: None,
-        body: EntryBody::Answer(answer),
-    };
-    let append = Append {
-        session: &process.session.id,
-        expected: page.head,
-        fence: page.fence,
-        entries: vec![entry],
-    };
-    world.log.append(&scope, append).await.unwrap();
+    assert_eq!(output.error.as_ref().unwrap().code, Code::Unavailable);
+}
 
-    let restarted = world.alive(script);
-    let (end, _) = restarted.run(Input::Continue).await;
-    assert_eq!(end.unwrap().output.answer, "thanks");
-    let outputs = world.outputs().await;
-    assert_eq!(
-        outputs["q"][0].result,
-        Some(json!({"state": {"n": 1}, "answer": "yes"}))
-    );
-    assert_eq!(outputs["e"].len(), 1);
+#[tokio::test]
+async fn a_hundred_waiting_turns_hold_nothing() {
+    let world = world(asks(HOUR, OnExpiry::Cancel));
+    let process = world.alive(two_questions());
+    let mut waiting = Vec::new();
+    for n in 0..100 {
+        let mut session = process.session.clone();
+        session.id = SessionId::new(format!("s{n}")).unwrap();
+        let events = Arc::new(outfitter_agent::NoSubscriber);
+        let input = Input::Prompt("go".to_owned());
+        let end = process
+            .agent
+            .run(&session, input, Cancel::new(), events)
+            .await
+            .unwrap();
+        waiting.push((session, end.waiting));
+    }
+    let alive = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
+    assert_eq!(alive, 0, "no task waits for an answer");
+    for (session, asked) in waiting {
+        for asked in asked {
+            let events = Arc::new(outfitter_agent::NoSubscriber);
+            let input = answer(&asked.id, json!("yes"), "s");
+            process
+                .agent
+                .run(&session, input, Cancel::new(), events)
+                .await
+                .unwrap();
+        }
+    }
 }

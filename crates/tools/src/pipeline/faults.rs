@@ -1,7 +1,7 @@
 //! What is wrong with arguments: every fault with its path, what was expected and what was found.
 
-use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
 use outfitter_core::{Code, ErrorInfo, canonical};
 use serde_json::{Value, json};
 
@@ -26,10 +26,38 @@ struct Fault {
 /// The error for arguments that do not fit. The fields are those of the first fault; the message
 /// lists all.
 pub(crate) fn describe(tool: &Registered, args: &Value) -> ErrorInfo {
-    let schema = &*tool.spec.input_schema;
+    listed(
+        "the arguments do not fit the schema",
+        &tool.validator,
+        &tool.spec.input_schema,
+        args,
+    )
+}
+
+/// Holds an answer to the schema that its question set.
+///
+/// # Errors
+/// [`Code::InvalidArguments`] with every fault; [`Code::Internal`] when the schema is none.
+pub fn check_answer(schema: &Value, answer: &Value) -> Result<(), Box<ErrorInfo>> {
+    let validator = jsonschema::validator_for(schema).map_err(|error| {
+        let message = format!("the question's schema is no schema: {error}");
+        Box::new(ErrorInfo::new(Code::Internal, message))
+    })?;
+    if validator.is_valid(answer) {
+        return Ok(());
+    }
+    Err(Box::new(listed(
+        "the answer does not fit the question",
+        &validator,
+        schema,
+        answer,
+    )))
+}
+
+fn listed(what: &str, validator: &Validator, schema: &Value, value: &Value) -> ErrorInfo {
     let mut faults: Vec<Fault> = Vec::new();
     let mut more = 0;
-    for error in tool.validator.iter_errors(args) {
+    for error in validator.iter_errors(value) {
         let (count, found) = faults_of(&error, schema);
         let before = faults.len();
         faults.extend(found.take(MAX_FAULTS - before));
@@ -37,7 +65,7 @@ pub(crate) fn describe(tool: &Registered, args: &Value) -> ErrorInfo {
     }
     // The order of a schema is nobody's business; that of paths is the reader's.
     faults.sort_by(|a, b| a.path.cmp(&b.path).then_with(|| a.says.cmp(&b.says)));
-    let mut message = String::from("the arguments do not fit the schema: ");
+    let mut message = format!("{what}: ");
     for (index, fault) in faults.iter().enumerate() {
         if index > 0 {
             message.push_str("; ");

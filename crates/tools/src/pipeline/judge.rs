@@ -2,8 +2,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use outfitter_core::{CallFacts, Code, Decision, Facts, ToolError, ToolName, Verdict};
-use serde_json::Value;
+use std::time::Duration;
+
+use outfitter_core::{
+    Ask, CallFacts, Code, Decision, Facts, InterruptKind, OnExpiry, ToolError, ToolName, Verdict,
+};
+use serde_json::{Value, json};
 
 use super::execute::told;
 use super::guarded::panicked;
@@ -12,14 +16,19 @@ use crate::registered::Registered;
 use crate::view::LookUp;
 use crate::{RunHandle, ToolView};
 
+/// How long a call waits for a yes. Then it is denied.
+const APPROVAL_EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// How deep calls may wrap calls.
 const MAX_WRAPPED: usize = 4;
 
 /// Whether a person has been asked about this very call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// Not that we know.
-    NotAsked,
+    /// They have not, and can be.
+    CanBeAsked,
+    /// They have not, and nobody is there.
+    CannotBeAsked,
     /// And said yes.
     Given,
 }
@@ -44,15 +53,23 @@ pub(crate) fn judge<'v>(
         decide(tool, &args, view, run, MAX_WRAPPED)
     }))
     .unwrap_or_else(|panic| Err(panicked(&tool.spec.name, &*panic).into()));
-    match judged.and_then(|(facts, decision)| permit(&decision, consent).map(|()| facts)) {
-        Ok(facts) => Ok(Granted {
+    match judged.and_then(|(facts, decision)| Ok((facts, permit(&decision, consent)?))) {
+        Ok((facts, Permit::Given)) => Ok(Granted {
             head,
             args,
             tool,
             facts,
         }),
+        Ok((_, Permit::Ask(ask))) => Err(Refusal::until(head, args, ask)),
         Err(error) => Err(Refusal::new(head, args, error.into_info())),
     }
+}
+
+/// What a verdict comes to.
+enum Permit {
+    Given,
+    /// A person must say yes first.
+    Ask(Box<Ask>),
 }
 
 /// The facts of a call and the verdict on it and on every call that it wraps.
@@ -118,10 +135,19 @@ fn decide_inner(
     decide(tool, args, view, run, depth).map(|(_, decision)| decision)
 }
 
-fn permit(decision: &Decision, consent: Consent) -> Result<(), ToolError> {
+fn permit(decision: &Decision, consent: Consent) -> Result<Permit, ToolError> {
     match (decision.verdict, consent) {
-        (Verdict::Allow, _) | (Verdict::Ask, Consent::Given) => Ok(()),
-        (Verdict::Ask, Consent::NotAsked) => Err(ToolError::new(
+        (Verdict::Allow, _) | (Verdict::Ask, Consent::Given) => Ok(Permit::Given),
+        (Verdict::Ask, Consent::CanBeAsked) => Ok(Permit::Ask(Box::new(Ask {
+            kind: InterruptKind::Approval {
+                reason: decision.reason.clone(),
+            },
+            schema: Some(json!({ "type": "boolean" })),
+            expires_in: APPROVAL_EXPIRES,
+            on_expiry: OnExpiry::Deny,
+            state: Value::Null,
+        }))),
+        (Verdict::Ask, Consent::CannotBeAsked) => Err(ToolError::new(
             Code::NeedsApproval,
             format!("a person must approve this call: {}", decision.reason),
         )

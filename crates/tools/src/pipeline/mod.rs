@@ -24,12 +24,13 @@ mod wait;
 
 use std::time::Duration;
 
-use outfitter_core::{Answer, CallEnd, Hash, Interrupt, JournalError, RawCall};
+use outfitter_core::{Answer, Attended, CallEnd, Hash, Interrupt, JournalError, RawCall};
 
 use crate::{Redactor, RunHandle, ToolView};
 
 pub(crate) use bound::Bounded;
 pub(crate) use execute::{Ending, Ran, Start};
+pub use faults::check_answer;
 pub(crate) use intend::Intended;
 pub(crate) use judge::{Consent, Granted};
 pub(crate) use look_up::Resolved;
@@ -42,6 +43,16 @@ pub(crate) use validate::Checked;
 /// has. Longer than the grace that a killed process gets.
 const STOP_GRACE: Duration = Duration::from_secs(3);
 
+/// Whether people are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Approval {
+    /// Where somebody can answer.
+    #[default]
+    Ask,
+    /// Never: what would ask is denied.
+    Never,
+}
+
 /// What the operator says about calls.
 #[derive(Clone)]
 pub struct PipelineOptions {
@@ -49,16 +60,19 @@ pub struct PipelineOptions {
     pub max_result_tokens: usize,
     /// How long a call may take where its tool does not say.
     pub default_timeout: Duration,
+    /// Whether people are asked.
+    pub approval: Approval,
     /// What is never shown.
     pub redactor: Redactor,
 }
 
 impl Default for PipelineOptions {
-    /// 12000 tokens, 120 seconds, no known secrets.
+    /// 12000 tokens, 120 seconds, people are asked, no known secrets.
     fn default() -> Self {
         Self {
             max_result_tokens: 12_000,
             default_timeout: Duration::from_secs(120),
+            approval: Approval::Ask,
             redactor: Redactor::default(),
         }
     }
@@ -106,7 +120,7 @@ impl Pipeline {
             .and_then(|parsed| look_up::look_up(parsed, view))
             .and_then(|resolved| present::present(resolved, view))
             .and_then(validate::validate)
-            .and_then(|checked| judge::judge(checked, view, run, Consent::NotAsked));
+            .and_then(|checked| judge::judge(checked, view, run, self.not_asked(run)));
         self.go_on(granted, Start::Call, run).await
     }
 
@@ -140,6 +154,14 @@ impl Pipeline {
             .and_then(validate::validate)
             .and_then(|checked| judge::judge(checked, view, run, consent));
         self.go_on(granted, start, run).await
+    }
+
+    /// What it means that a person has not been asked.
+    fn not_asked(&self, run: &RunHandle) -> Consent {
+        match (self.options.approval, run.attended) {
+            (Approval::Ask, Attended::Yes) => Consent::CanBeAsked,
+            (Approval::Never, _) | (_, Attended::No) => Consent::CannotBeAsked,
+        }
     }
 
     async fn go_on(

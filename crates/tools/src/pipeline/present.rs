@@ -5,10 +5,8 @@ use serde_json::Value;
 
 use super::{Head, Refusal, Resolved, Stage};
 use crate::ToolView;
+use crate::expand_tools::EXPAND_TOOLS;
 use crate::registered::Registered;
-
-/// The tool that makes others presented, where there is one.
-const EXPANDER: &str = "tool_expand_tools";
 
 /// A call of a tool that is before the model, or needs not be.
 pub(crate) struct Shown<'v> {
@@ -31,7 +29,7 @@ pub(crate) fn present<'v>(resolved: Resolved<'v>, view: &ToolView) -> Stage<Show
     error.expected = Some(Value::clone(&resolved.tool.spec.input_schema));
     let hint = if view.presented().any(is_expander) {
         format!(
-            "call {EXPANDER} with {:?} first; its schema is in `expected`",
+            "call {EXPAND_TOOLS} with {:?} first; its schema is in `expected`",
             [resolved.tool.spec.name.as_str()]
         )
     } else {
@@ -54,5 +52,5 @@ pub(crate) fn resumed(resolved: Resolved<'_>) -> Shown<'_> {
 }
 
 fn is_expander(name: &ToolName) -> bool {
-    name.as_str() == EXPANDER
+    name.as_str() == EXPAND_TOOLS
 }

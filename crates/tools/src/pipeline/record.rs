@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    EntryBody, EventBody, JournalError, Message, MessageId, MessageRole, Part, ToolIndex,
-    ToolOutput,
+    EntryBody, EventBody, JournalError, Message, MessageId, MessageRole, Part, ToolOutput,
 };
 
 use super::Bounded;
@@ -27,15 +26,10 @@ pub(crate) async fn record(bounded: Bounded, run: &RunHandle) -> Result<Recorded
         output: Some(output.clone()),
     };
     run.journal.close_progress(&output.tool_call_id);
-    run.journal
-        .record(vec![EntryBody::Event(EventBody::Message(Arc::new(
-            message,
-        )))])
-        .await?;
-    if !bounded.activate.is_empty()
-        && let Some(index) = run.services.get::<dyn ToolIndex>()
-    {
-        index.activate(&bounded.activate);
+    let mut entries = vec![EntryBody::Event(EventBody::Message(Arc::new(message)))];
+    if !bounded.activate.is_empty() {
+        entries.push(EntryBody::Activated(bounded.activate));
     }
+    run.journal.record(entries).await?;
     Ok(Recorded { output })
 }

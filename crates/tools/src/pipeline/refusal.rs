@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{CallId, ErrorInfo, Outcome, RawCall};
+use outfitter_core::{Ask, CallId, ErrorInfo, Outcome, RawCall};
 use serde_json::Value;
 
 use super::{Ending, Ran};
@@ -17,12 +17,12 @@ pub(crate) struct Head {
     pub(crate) raw: Arc<str>,
 }
 
-/// A stage's "no".
+/// A stage's "no", or its "not yet".
 pub(crate) struct Refusal {
     head: Head,
     /// The arguments, or their text where they are malformed.
     args: Value,
-    error: ErrorInfo,
+    ending: Ending,
 }
 
 /// What a stage gives. Refusals are rare and large, hence the box.
@@ -30,7 +30,17 @@ pub(crate) type Stage<T> = Result<T, Box<Refusal>>;
 
 impl Refusal {
     pub(crate) fn new(head: Head, args: Value, error: ErrorInfo) -> Box<Self> {
-        Box::new(Self { head, args, error })
+        let ending = Ending::Over(Box::new(Outcome::default().failing(error)));
+        Box::new(Self { head, args, ending })
+    }
+
+    /// Not until a person has said yes.
+    pub(crate) fn until(head: Head, args: Value, ask: Box<Ask>) -> Box<Self> {
+        Box::new(Self {
+            head,
+            args,
+            ending: Ending::Wait(ask),
+        })
     }
 
     pub(crate) fn of_call(call: RawCall, error: ErrorInfo) -> Box<Self> {
@@ -48,7 +58,7 @@ impl Refusal {
         Ran {
             args: redactor.shown(&self.args),
             head: self.head,
-            ending: Ending::Over(Box::new(Outcome::default().failing(self.error))),
+            ending: self.ending,
         }
     }
 }

@@ -9,6 +9,7 @@
 mod artifacts;
 mod authority;
 mod codes;
+mod expansion;
 mod hostile;
 mod macros;
 mod registry;

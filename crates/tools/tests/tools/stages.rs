@@ -1,9 +1,9 @@
 //! The order of things, as the journal and the tool see it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 
-use outfitter_core::{Effect, Effects, EntryBody, Facts, Outcome, ToolFound, ToolIndex, ToolName};
+use outfitter_core::{Effect, Effects, EntryBody, Facts, Outcome, ToolName};
 use serde_json::json;
 
 use crate::support::{Memory, Probe, Seen, World};
@@ -102,31 +102,22 @@ async fn the_message_carries_the_projection_and_the_same_output() {
     assert!(Arc::ptr_eq(message.output.as_ref().unwrap(), &output));
 }
 
-#[derive(Default)]
-struct Index(Mutex<Vec<ToolName>>);
-
-impl ToolIndex for Index {
-    fn search(&self, _: &str, _: usize) -> Vec<ToolFound> {
-        Vec::new()
-    }
-    fn activate(&self, names: &[ToolName]) -> Vec<ToolName> {
-        self.0.lock().unwrap().extend_from_slice(names);
-        names.to_vec()
-    }
-}
-
 #[tokio::test]
-async fn what_a_tool_activates_is_handed_to_the_index() {
-    let mut world = World::new([Probe::new("find").gives(|| {
+async fn what_a_tool_activates_is_recorded_with_its_message() {
+    let later = ToolName::new("later").unwrap();
+    let activate = vec![later.clone()];
+    let world = World::new([Probe::new("find").gives(move || {
         Ok(Outcome {
-            activate: vec![ToolName::new("later").unwrap()],
+            activate: activate.clone(),
             ..Outcome::default()
         }
         .into())
     })]);
     world.output("find", "").await;
-    let index = Arc::new(Index::default());
-    world.run.services = world.run.services.with::<dyn ToolIndex>(index.clone());
-    world.output("find", "").await;
-    assert_eq!(*index.0.lock().unwrap(), [ToolName::new("later").unwrap()]);
+    assert!(
+        world
+            .journal
+            .entries()
+            .contains(&EntryBody::Activated(vec![later]))
+    );
 }

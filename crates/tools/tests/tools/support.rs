@@ -96,6 +96,14 @@ impl Memory {
             .collect()
     }
 
+    pub(crate) fn entries(&self) -> Vec<EntryBody> {
+        let recorded = |seen| match seen {
+            Seen::Recorded(entry) => Some(entry),
+            Seen::Progress(_) | Seen::Closed(_) => None,
+        };
+        self.seen().into_iter().filter_map(recorded).collect()
+    }
+
     pub(crate) fn kinds(&self) -> Vec<String> {
         self.seen()
             .into_iter()
@@ -459,6 +467,7 @@ impl World {
             who: self.run.who.clone(),
             session: self.run.session.clone(),
             attended: self.run.attended,
+            expanded: Default::default(),
         }
     }
 

@@ -1,0 +1,98 @@
+//! Sessions by their id: for transports that are told who calls and in which session.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    CallEnd, CallHost, CallHostError, Cancel, EventSink, Listing, Principal, RawCall, SessionId,
+};
+
+use crate::agent::Agent;
+use crate::error::RunError;
+use crate::session::Session;
+
+/// What opens sessions: their proxies, sandboxes and workspaces.
+#[async_trait]
+pub trait SessionSource: Send + Sync {
+    /// Opens a session of `who`, or makes it.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when it cannot be opened.
+    async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError>;
+}
+
+/// An agent and the sessions it works on.
+#[derive(Clone)]
+pub struct Host {
+    agent: Arc<Agent>,
+    sessions: Arc<dyn SessionSource>,
+}
+
+impl Host {
+    /// An agent, and what opens its sessions.
+    #[must_use]
+    pub fn new(agent: Arc<Agent>, sessions: Arc<dyn SessionSource>) -> Self {
+        Self { agent, sessions }
+    }
+
+    /// The agent.
+    #[must_use]
+    pub fn agent(&self) -> &Arc<Agent> {
+        &self.agent
+    }
+
+    /// Opens a session of `who`, or makes it.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when it cannot be opened.
+    pub async fn open(
+        &self,
+        who: Arc<Principal>,
+        id: &SessionId,
+    ) -> Result<Session, CallHostError> {
+        self.sessions.open(who, id).await
+    }
+}
+
+#[async_trait]
+impl CallHost for Host {
+    async fn list(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        let session = self.open(Arc::new(who.clone()), session).await?;
+        let expanded = match self.agent.conversation(&session).await {
+            Ok(log) => log.expanded.clone(),
+            // A run is under way and has the log; what it expands is listed when it is over.
+            Err(_) => Arc::default(),
+        };
+        Ok(session.proxy.view(&session.facts(expanded)).listing())
+    }
+
+    async fn call(
+        &self,
+        who: Arc<Principal>,
+        session: &SessionId,
+        call: RawCall,
+        events: Arc<dyn EventSink>,
+    ) -> Result<CallEnd, CallHostError> {
+        let session = self.open(who, session).await?;
+        self.agent
+            .call(&session, call, Cancel::new(), events)
+            .await
+            .map_err(CallHostError::from)
+    }
+}
+
+impl From<RunError> for CallHostError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Busy(id) => Self::Busy(id),
+            RunError::Journal(error) => Self::Journal(error),
+            RunError::NothingToContinue(_) | RunError::Answer(_) | RunError::Store(_) => {
+                Self::Unavailable(error.to_info().message)
+            }
+        }
+    }
+}

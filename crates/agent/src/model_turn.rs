@@ -1,0 +1,145 @@
+//! One model call of a run: what is asked, and what is recorded of the reply.
+
+use std::sync::Arc;
+
+use outfitter_core::{
+    Code, EntryBody, ErrorInfo, EventBody, Journal as _, JournalError, Message, MessageId,
+    MessageRole, ModelError, ModelRequest, Part, RequestMade, StopReason, TokenUsage, WarningCode,
+};
+use outfitter_tools::ToolView;
+
+use crate::model_call::{self, Reply};
+use crate::run::{Ending, Run};
+use crate::start::warning;
+use crate::usage;
+
+impl Run<'_> {
+    /// Asks the model once. Gives the ending when the turn cannot go on.
+    pub(crate) async fn call_model(&self, view: &ToolView) -> Result<Option<Ending>, JournalError> {
+        let mut messages = self.writer.folded(|log| log.messages()).await;
+        let conversation = self
+            .writer
+            .folded(|log| log.conversation_hash(&messages))
+            .await;
+        let reminder = view.reminder();
+        if let Some(reminder) = &reminder {
+            messages.push(Arc::new(tail(reminder)));
+        }
+        let request = ModelRequest {
+            system: self.system_prompt(),
+            messages,
+            tools: view.schemas(),
+        };
+        let shown = usage::Shown {
+            system: &request.system,
+            view: view.hash(),
+            reminder: reminder.as_deref().unwrap_or_default(),
+            conversation,
+        };
+        let made = RequestMade {
+            hash: shown.hash(),
+            view: view.hash(),
+            tools: request.tools.iter().map(|tool| tool.name.clone()).collect(),
+        };
+        self.writer.record(vec![EntryBody::Request(made)]).await?;
+
+        let taken = self.writer.folded(|log| log.taken_calls()).await;
+        let estimate = usage::Estimate::of(&request);
+        let reply = model_call::ask(
+            &*self.parts.model,
+            request,
+            taken,
+            self.parts.clock.clone(),
+            &self.cancel,
+            &self.writer,
+        )
+        .await;
+        let estimate = estimate.with_reply(&reply.assembled.parts);
+        self.record_reply(reply, estimate).await
+    }
+
+    /// Records what came of a model call. Gives the ending when the turn cannot go on.
+    async fn record_reply(
+        &self,
+        reply: Reply,
+        estimate: TokenUsage,
+    ) -> Result<Option<Ending>, JournalError> {
+        let Reply {
+            message,
+            mut assembled,
+            failed,
+        } = reply;
+        let mut entries = Vec::new();
+        let retries = assembled.facts.retries;
+        if retries > 0 {
+            entries.push(warning(
+                WarningCode::Retried,
+                format!("the request was tried again {retries} times before it was answered"),
+            ));
+        }
+        if !matches!(failed, Some(ModelError::Cancelled)) {
+            entries.extend(
+                assembled
+                    .warnings
+                    .drain(..)
+                    .map(|said| warning(said.code, said.message)),
+            );
+        }
+        let ending = match &failed {
+            Some(ModelError::Cancelled) => None,
+            Some(error) => Some(Ending::failed(error.to_info())),
+            None if assembled.parts.is_empty() && assembled.stop == Some(StopReason::Refused) => {
+                let error = ErrorInfo::new(Code::Failed, "the provider refused to answer");
+                Some(Ending::failed(error))
+            }
+            None => None,
+        };
+        if failed.is_some() {
+            // Nobody will make the calls of a reply that broke off.
+            assembled
+                .parts
+                .retain(|part| !matches!(part, Part::ToolCall(_)));
+        }
+        // Of a reply that broke off, what was said is kept; a thought alone is nothing to answer.
+        let said = assembled
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Text { .. }));
+        if failed.is_none() || said {
+            let message = Message {
+                id: message,
+                role: MessageRole::Assistant,
+                parts: assembled.parts,
+                output: None,
+            };
+            let calls: Vec<EntryBody> = message
+                .tool_calls()
+                .map(|call| self.announced(call))
+                .collect();
+            entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
+            let used = assembled.usage.unwrap_or(estimate);
+            entries.push(EntryBody::Event(EventBody::Usage(used)));
+            entries.extend(calls);
+        }
+        if !entries.is_empty() {
+            self.writer.record(entries).await?;
+        }
+        Ok(ending)
+    }
+
+    /// What every session is told, and what this one is told besides.
+    fn system_prompt(&self) -> Arc<str> {
+        let all = &self.parts.settings.system_prompt;
+        let own = &self.session.told.system;
+        match (all.is_empty(), own.is_empty()) {
+            (_, true) => all.clone(),
+            (true, false) => own.clone(),
+            (false, false) => format!("{all}\n\n{own}").into(),
+        }
+    }
+}
+
+/// What stands at the tail of a request, and in no log: a function of what the session may use.
+fn tail(reminder: &str) -> Message {
+    Message::text(MessageId::of_reminder(), MessageRole::System, reminder)
+}
