@@ -4,6 +4,7 @@
 //! session's `Sandbox`; nothing here opens a path or starts a process by itself.
 
 mod args;
+mod ask_user;
 mod calculator;
 mod current_time;
 mod files;
@@ -12,6 +13,7 @@ mod set;
 mod shell;
 mod spec;
 
+pub use ask_user::AskUser;
 pub use calculator::Calculator;
 pub use current_time::CurrentTime;
 pub use files::{FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use outfitter_core::Tool;
 
 use crate::{
-    AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand, FileAccess, FileRead,
-    FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, ShellProgress,
+    AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand, FileAccess,
+    FileRead, FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, ShellProgress,
 };
 
 /// Every tool that `options` leaves in.
@@ -20,6 +20,7 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(ListDir::new(access)),
         Arc::new(GlobFiles::new(access)),
         Arc::new(Grep::new(access)),
+        Arc::new(AskUser::default()),
         Arc::new(Calculator::default()),
         Arc::new(CurrentTime::default()),
     ];

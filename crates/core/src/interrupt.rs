@@ -15,6 +15,9 @@ pub enum InterruptKind {
         question: String,
         /// The answers to choose from; empty for free text.
         choices: Vec<String>,
+        /// Whether the answer should not be shown while it is typed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        sensitive: bool,
     },
     /// A yes or no to the call itself.
     Approval {

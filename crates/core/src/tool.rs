@@ -63,6 +63,12 @@ pub trait Tool: Send + Sync {
     /// What it says of itself.
     fn spec(&self) -> &ToolSpec;
 
+    /// What it is called where it comes from. A remote tool may have a name there that is none
+    /// here: with dots, with slashes, too long.
+    fn home_name(&self) -> &str {
+        self.spec().name.as_str()
+    }
+
     /// What it says of itself in this session, where that differs. Arguments are held to it.
     fn tailor(&self, _session: &SessionFacts) -> Option<ToolSpec> {
         None

@@ -255,7 +255,7 @@ impl Merged {
         let spec = tool.spec();
         let trust = source.trust();
         let name = match trust {
-            Trust::Remote => naming::qualified_name(source.id().as_str(), spec.name.as_str())
+            Trust::Remote => naming::qualified_name(source.id().as_str(), tool.home_name())
                 .map_err(|error| error.to_string())?,
             Trust::Builtin | Trust::Operator
                 if naming::split_qualified(spec.name.as_str()).is_some() =>

@@ -20,6 +20,7 @@ fn asks(expires_in: Duration, on_expiry: OnExpiry) -> Counting {
                     kind: InterruptKind::Question {
                         question: "really?".to_owned(),
                         choices: Vec::new(),
+                        sensitive: false,
                     },
                     schema: Some(json!({"enum": ["yes", "no"]})),
                     expires_in,

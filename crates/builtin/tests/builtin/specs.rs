@@ -188,6 +188,7 @@ fn without_the_shell_its_tools_do_not_exist() {
             "list_dir",
             "glob",
             "grep",
+            "ask_user",
             "calculator",
             "current_time",
         ]

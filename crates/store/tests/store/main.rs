@@ -6,6 +6,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod any_entry;
 mod artifacts;
 mod conformance;
 mod opening;

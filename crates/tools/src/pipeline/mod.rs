@@ -24,7 +24,7 @@ mod wait;
 
 use std::time::Duration;
 
-use outfitter_core::{Answer, Attended, CallEnd, Hash, Interrupt, JournalError, RawCall};
+use outfitter_core::{Answer, Attended, CallEnd, Hash, Interrupt, JournalError, Outcome, RawCall};
 
 use crate::{Redactor, RunHandle, ToolView};
 
@@ -182,8 +182,14 @@ impl Pipeline {
 
     async fn finish(&self, ran: Ran, run: &RunHandle) -> Result<CallEnd, JournalError> {
         let (head, args, outcome) = match ran.ending {
-            Ending::Wait(ask) => return Box::pin(wait::wait(&ran.head, *ask, run)).await,
             Ending::Over(outcome) => (ran.head, ran.args, outcome),
+            Ending::Wait(ask) => match wait::answerable(&ask) {
+                Ok(()) => return wait::wait(&ran.head, *ask, run).await,
+                Err(error) => {
+                    let outcome = Box::new(Outcome::default().failing(*error));
+                    (ran.head, ran.args, outcome)
+                }
+            },
         };
         let bounded = bound::bound(head, args, outcome, &self.options, run).await;
         let recorded = record::record(bounded, run).await?;

@@ -47,10 +47,19 @@ pub(crate) fn plan(
 fn settled(interrupt: &Interrupt, mut answer: Answer) -> Result<Answer, ToolError> {
     match (&answer.by, &interrupt.on_expiry) {
         (AnswerKind::Subject { .. }, _) => Ok(answer),
-        (AnswerKind::Cancelled, _) => Err(ToolError::new(
-            Code::Cancelled,
-            "the call was waiting and was called off",
-        )),
+        (AnswerKind::Cancelled, _) => {
+            answer.value = Value::Null;
+            match interrupt.kind {
+                // Whoever asked says what it means that nobody will answer.
+                InterruptKind::Question { .. } => Ok(answer),
+                InterruptKind::Approval { .. }
+                | InterruptKind::Delay
+                | InterruptKind::Remote { .. } => Err(ToolError::new(
+                    Code::Cancelled,
+                    "the call was waiting and was called off",
+                )),
+            }
+        }
         (AnswerKind::Expired, OnExpiry::Cancel) => {
             Err(ToolError::new(Code::Cancelled, "nobody answered in time"))
         }

@@ -4,11 +4,37 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    Ask, Audience, CallEnd, EntryBody, EventBody, Hash, Interrupt, InterruptId, JournalError, Role,
+    Ask, Audience, CallEnd, Code, EntryBody, ErrorInfo, EventBody, Hash, Interrupt, InterruptId,
+    JournalError, OnExpiry, Role,
 };
+use serde_json::Value;
 
-use super::Head;
+use super::{Head, check_answer};
 use crate::RunHandle;
+
+/// Holds what is asked for to itself: the schema is one, and the answer that stands for silence
+/// fits it. Else nobody could ever answer.
+pub(crate) fn answerable(ask: &Ask) -> Result<(), Box<ErrorInfo>> {
+    let Some(schema) = &ask.schema else {
+        return Ok(());
+    };
+    let default = match &ask.on_expiry {
+        OnExpiry::Default { answer } => answer,
+        OnExpiry::Cancel | OnExpiry::Continue | OnExpiry::Deny => &Value::Null,
+    };
+    match (check_answer(schema, default), &ask.on_expiry) {
+        (Ok(()), _) => Ok(()),
+        (Err(error), _) if error.code == Code::Internal => Err(Box::new(ErrorInfo::new(
+            Code::InvalidArguments,
+            error.message,
+        ))),
+        (Err(error), OnExpiry::Default { .. }) => Err(Box::new(ErrorInfo {
+            message: format!("the answer for when nobody answers: {}", error.message),
+            ..*error
+        })),
+        (Err(_), OnExpiry::Cancel | OnExpiry::Continue | OnExpiry::Deny) => Ok(()),
+    }
+}
 
 pub(crate) async fn wait(head: &Head, ask: Ask, run: &RunHandle) -> Result<CallEnd, JournalError> {
     let interrupt = Interrupt {

@@ -14,6 +14,7 @@ mod hostile;
 mod macros;
 mod registry;
 mod results;
+mod seams;
 mod stages;
 mod stopping;
 mod support;

@@ -22,6 +22,7 @@ fn asker() -> Probe {
                 kind: InterruptKind::Question {
                     question: "what do you want?".to_owned(),
                     choices: vec!["soup".to_owned(), "salad".to_owned()],
+                    sensitive: false,
                 },
                 schema: Some(json!({"type": "string"})),
                 expires_in: Duration::from_secs(60),
@@ -150,12 +151,47 @@ async fn silence_is_what_the_question_said_it_is(
 }
 
 #[tokio::test]
-async fn a_wait_that_is_called_off_ends_the_call() {
+async fn whoever_asked_says_what_it_means_that_a_question_is_called_off() {
     let world = World::new([asker()]);
     let interrupt = asked(&world).await;
+    let off = answer(&interrupt, AnswerKind::Cancelled, json!("ignored"));
+    let output = resumed(&world, "ask", RAW, &interrupt, off).await;
+    assert_eq!(output.result.as_ref().unwrap()["answer"], Value::Null);
+}
+
+#[tokio::test]
+async fn a_wait_that_is_no_question_and_is_called_off_ends_the_call() {
+    let world = World::new([asker()]);
+    let interrupt = Interrupt {
+        kind: InterruptKind::Delay,
+        ..Interrupt::clone(&*asked(&world).await)
+    };
     let off = answer(&interrupt, AnswerKind::Cancelled, Value::Null);
     let output = resumed(&world, "ask", RAW, &interrupt, off).await;
     assert_eq!(output.status, Status::Cancelled);
+}
+
+#[rstest]
+#[case(json!({"type": "nonsense"}), json!("soup"))]
+#[case(json!({"type": "integer"}), json!("soup"))]
+#[tokio::test]
+async fn a_question_that_nobody_could_answer_is_refused(
+    #[case] schema: Value,
+    #[case] default: Value,
+) {
+    let world = World::new([Probe::new("ask").gives(move || {
+        Ok(Reply::Wait(Box::new(Ask {
+            kind: InterruptKind::Delay,
+            schema: Some(schema.clone()),
+            expires_in: Duration::from_secs(60),
+            on_expiry: OnExpiry::Default {
+                answer: default.clone(),
+            },
+            state: Value::Null,
+        })))
+    })]);
+    let output = world.output("ask", RAW).await;
+    assert_eq!(output.error.as_ref().unwrap().code, Code::InvalidArguments);
 }
 
 #[rstest]
