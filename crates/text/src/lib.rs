@@ -7,13 +7,17 @@
 //! * [`binary`]: whether output is text at all.
 //! * [`lines`]: a stream bounded while it flows, equal to bounding the whole.
 //! * [`output`]: the four above in a row, for the output of a command.
+//! * [`words`]: a text as the words it is searched by, Chinese too.
+//! * [`bm25`]: a few texts ranked by a query, with the reasons.
 //!
 //! Nothing here does I/O, needs a runtime or knows another crate of the workspace.
 
 pub mod ansi;
 pub mod binary;
+pub mod bm25;
 pub mod head_tail;
 pub mod lines;
 pub mod output;
 pub mod tokens;
 pub mod utf8;
+pub mod words;
