@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Arguments, CallEnd, Clock, Code, Deadline, EntryBody, ErrorInfo, Journal as _, JournalError,
-    RawCall, ToolCall, ToolIndex,
+    RawCall, SessionAuthority, ToolCall, ToolIndex,
 };
 use outfitter_tools::{Pipeline, RunHandle, ToolView};
 use tokio::task::JoinSet;
@@ -107,7 +107,8 @@ impl Run<'_> {
                 .parts
                 .services
                 .clone()
-                .with::<dyn ToolIndex>(view.clone()),
+                .with::<dyn ToolIndex>(view.clone())
+                .with::<dyn SessionAuthority>(view.clone()),
         }
     }
 }

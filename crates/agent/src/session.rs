@@ -58,6 +58,7 @@ impl Session {
             session: self.id.clone(),
             attended: self.attended,
             expanded,
+            skills: self.proxy.grant().skills.clone(),
         }
     }
 }
@@ -123,6 +124,46 @@ impl Sessions {
     }
 }
 
+async fn read_on(
+    mut known: TurnLog,
+    log: &dyn Log,
+    scope: &Scope,
+    id: &SessionId,
+) -> Result<TurnLog, StoreError> {
+    loop {
+        let page = match log.read(scope, id, known.head.plus(1), PAGE).await {
+            Ok(page) => page,
+            Err(StoreError::NotFound(_)) if known.head == Seq(0) => return Ok(known),
+            // Deleted since it was known.
+            Err(StoreError::NotFound(_)) => return Ok(TurnLog::default()),
+            Err(error) => return Err(error),
+        };
+        if page.head < known.head {
+            // Deleted and made anew since it was known.
+            known = TurnLog::default();
+            continue;
+        }
+        known.fence = known.fence.max(page.fence);
+        for entry in &page.entries {
+            known.apply(&entry.run, entry.event, &entry.body);
+        }
+        if page.next.is_none() {
+            return Ok(known);
+        }
+    }
+}
+
+impl TurnLog {
+    /// What the log says of a session, for who only looks: no run is kept from it. A session that
+    /// is not there says nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the log cannot be read.
+    pub async fn read(log: &dyn Log, scope: &Scope, id: &SessionId) -> Result<Self, StoreError> {
+        read_on(Self::default(), log, scope, id).await
+    }
+}
+
 /// A session taken for one run. Dropping it gives it back.
 pub(crate) struct Taken {
     sessions: Arc<Sessions>,
@@ -133,29 +174,9 @@ pub(crate) struct Taken {
 impl Taken {
     /// What the log says now: what was known, and the entries since.
     pub(crate) async fn read(&mut self, log: &dyn Log) -> Result<TurnLog, StoreError> {
-        let mut known = self.known.take().unwrap_or_default();
+        let known = self.known.take().unwrap_or_default();
         let (scope, id) = &self.key;
-        loop {
-            let page = match log.read(scope, id, known.head.plus(1), PAGE).await {
-                Ok(page) => page,
-                Err(StoreError::NotFound(_)) if known.head == Seq(0) => return Ok(known),
-                // Deleted since it was known.
-                Err(StoreError::NotFound(_)) => return Ok(TurnLog::default()),
-                Err(error) => return Err(error),
-            };
-            if page.head < known.head {
-                // Deleted and made anew since it was known.
-                known = TurnLog::default();
-                continue;
-            }
-            known.fence = known.fence.max(page.fence);
-            for entry in &page.entries {
-                known.apply(&entry.run, entry.event, &entry.body);
-            }
-            if page.next.is_none() {
-                return Ok(known);
-            }
-        }
+        read_on(known, log, scope, id).await
     }
 
     /// Keeps what is known now for the next run.

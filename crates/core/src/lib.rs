@@ -9,6 +9,7 @@
 mod any_value;
 mod arguments;
 mod artifact;
+mod authority;
 mod call;
 mod canonical;
 mod code;
@@ -43,6 +44,7 @@ pub use arguments::{Arguments, Malformed, MalformedKind};
 pub use artifact::{
     ArtifactChunk, ArtifactError, ArtifactInfo, ArtifactStore, NewArtifact, RefusingArtifacts,
 };
+pub use authority::SessionAuthority;
 pub use call::{CallEnd, CallHost, CallHostError, EventSink, Listing, RawCall};
 pub use canonical::{Hash, Hashing, canonical};
 pub use code::Code;

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Answer, Attended, Effects, Principal, Reply, SessionId, ToolContext, ToolError, ToolName,
-    ToolSpec,
+    Answer, Attended, Effects, NameSet, Principal, Reply, SessionId, ToolContext, ToolError,
+    ToolName, ToolSpec,
 };
 
 /// What a session is, for specs that depend on it.
@@ -22,6 +22,8 @@ pub struct SessionFacts {
     pub attended: Attended,
     /// The deferred tools that were asked for and are shown until the session ends.
     pub expanded: Arc<BTreeSet<ToolName>>,
+    /// The skills that are granted. A view narrows them to those of its grant.
+    pub skills: NameSet,
 }
 
 /// What one call is judged as.

@@ -45,7 +45,7 @@
 //! let view = proxy.view(&SessionFacts {
 //!     who: ToolContext::detached().who,
 //!     session: SessionId::new("docs")?,
-//!     attended: Attended::No, expanded: Default::default(),
+//!     attended: Attended::No, expanded: Default::default(), skills: Default::default(),
 //! });
 //! assert_eq!(view.presented().count(), 0);
 //! assert_eq!(view.find("get_weather"), Found::NotPermitted);

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
-    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, Policy, SessionFacts, ToolIndex,
-    ToolName, ToolSchema, ToolSpec, canonical,
+    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, NameSet, Policy, SessionAuthority,
+    SessionFacts, ToolIndex, ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub struct ToolView {
     above: BTreeSet<ToolName>,
     config: Arc<ToolsConfig>,
     effects: Effects,
+    skills: NameSet,
     expanded: Arc<BTreeSet<ToolName>>,
     schemas: Arc<[ToolSchema]>,
     hash: OnceLock<Hash>,
@@ -60,6 +61,10 @@ impl ToolView {
         let mut allowed = BTreeMap::new();
         let mut above = BTreeSet::new();
         let role = grant.role.min(session.who.role);
+        let session = &SessionFacts {
+            skills: session.skills.meet(&grant.skills),
+            ..session.clone()
+        };
         for (name, tool) in &merged.tools {
             if !grant.tools.has(name.as_str()) || !config.available.has(name.as_str()) {
                 continue;
@@ -82,6 +87,7 @@ impl ToolView {
             above,
             config: config.clone(),
             effects: grant.effects,
+            skills: session.skills.clone(),
             expanded: session.expanded.clone(),
             schemas: Arc::default(),
             hash: OnceLock::new(),
@@ -243,6 +249,19 @@ impl ToolView {
                 Exposure::Always | Exposure::Listed | Exposure::Deferred => true,
                 Exposure::Hidden => false,
             })
+    }
+}
+
+impl SessionAuthority for ToolView {
+    fn skills(&self) -> &NameSet {
+        &self.skills
+    }
+
+    fn may_call(&self, tool: &str) -> bool {
+        match self.look_up(tool) {
+            LookUp::Callable(_) | LookUp::NotPresented(_) => true,
+            LookUp::NotPermitted | LookUp::Unknown => false,
+        }
     }
 }
 

@@ -310,6 +310,7 @@ impl World {
             session: self.run.session.clone(),
             attended: self.run.attended,
             expanded: Default::default(),
+            skills: Default::default(),
         }
     }
 
