@@ -13,6 +13,8 @@
 pub mod cli;
 pub mod config;
 mod demo;
+#[cfg(doctest)]
+mod doctests;
 pub mod env;
 mod outfit;
 pub mod render;

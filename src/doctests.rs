@@ -1,0 +1,7 @@
+//! The Rust of the pages, compiled and run by `cargo test --doc`.
+
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+#[doc = include_str!("../docs/library.md")]
+mod library {}
