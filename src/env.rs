@@ -76,6 +76,10 @@ names! {
     OLLAMA_HOST,
     /// Another name of `OUTFITTER_TOOLS__AVAILABLE`; empty means no tools.
     AGENT_TOOLS,
+    /// Another name of `OUTFITTER_SKILLS__LOAD`.
+    AGENT_SKILLS,
+    /// Another name of `OUTFITTER_SKILLS__DIRS`.
+    AGENT_SKILLS_DIR,
     /// Another name of `--session`.
     AGENT_SESSION_ID,
     /// The path of a SQLite file: another name of `OUTFITTER_STORE__URL`.

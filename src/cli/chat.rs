@@ -7,9 +7,9 @@ use outfitter_core::{Cancel, SessionId};
 
 use super::Invocation;
 use super::args::ChatArgs;
+use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::run::made;
-use super::session::{hold, runtime, until_stopped};
+use super::session::{Signals, hold, line, runtime, until_stopped};
 use outfitter_core::Code;
 
 /// The session of a chat that is not told which.
@@ -43,7 +43,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
         while let Some(words) = next_line(at).await? {
             let cancel = Cancel::new();
             let input = Input::Prompt(words);
-            let made = made(&agent, &session, input, &cancel, viewer);
+            let made = made(at, &agent, &session, input, &cancel, viewer);
             let (end, back, shown) = until_stopped(&cancel, made).await?;
             viewer = back;
             shown?;
@@ -53,26 +53,15 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
     })
 }
 
-/// The next line of the person; none at an empty one or the end.
+/// The next line of the person; none at an empty one, the end, or a signal.
 async fn next_line(at: &Invocation<'_>) -> Result<Option<String>, Stop> {
     if !at.global.json && at.out.stderr.terminal {
         at.out.tell("\n> ");
     }
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
-    });
+    let mut signals = Signals::listen()?;
     let line = tokio::select! {
-        line = read => line,
-        _ = tokio::signal::ctrl_c() => return Ok(None),
+        line = line() => line,
+        () = signals.next() => None,
     };
-    let line = match line {
-        Ok(Ok(line)) => line,
-        Ok(Err(error)) => {
-            return Err(Failure::new(Code::Usage, format!("read stdin: {error}")).into());
-        }
-        Err(_) => return Ok(None),
-    };
-    let line = line.trim();
-    Ok((!line.is_empty()).then(|| line.to_owned()))
+    Ok(line)
 }

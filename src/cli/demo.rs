@@ -7,8 +7,8 @@ use outfitter_agent::{Input, RunEnd};
 use outfitter_core::{Attended, Cancel, Code, Role, RunOutcome, SessionId};
 
 use super::Invocation;
+use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::run::made;
 use super::session::{runtime, until_stopped};
 use crate::config::Config;
 use crate::demo;
@@ -55,7 +55,14 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
             .await?;
         let cancel = Cancel::new();
         let input = Input::Prompt(demo::PROMPT.to_owned());
-        let made = made(&agent, &session, input, &cancel, at.viewer_of(Answer::Streamed));
+        let made = made(
+            at,
+            &agent,
+            &session,
+            input,
+            &cancel,
+            at.viewer_of(Answer::Streamed),
+        );
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         Ok::<_, Stop>(end?)

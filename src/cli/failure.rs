@@ -133,6 +133,9 @@ fn lowercase_first(message: &str) -> String {
 pub enum Stop {
     /// It failed.
     Failed(Box<Failure>),
+    /// It was left in the middle, while something may still be writing to stdout: only people are
+    /// told.
+    Abandoned(Box<Failure>),
     /// Nobody reads stdout any more, so there is nothing left to do. Not a failure.
     StdoutClosed,
 }

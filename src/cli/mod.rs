@@ -8,6 +8,7 @@
 //! * [`failure`], [`output`]: how a command fails and where it writes.
 
 pub mod args;
+mod ask;
 mod chat;
 mod config;
 mod demo;
@@ -92,6 +93,7 @@ pub fn run(env: &Environment, args: &[OsString], customise: Customise<'_>) -> Ex
             return report(&out, wants_json(args), stop);
         }
     };
+    log_to_stderr(&cli.global);
     let at = Invocation {
         env,
         global: &cli.global,
@@ -113,6 +115,22 @@ fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
     }
 }
 
+/// What operators read, on stderr: only what is wrong, or with `-v` what happens too.
+fn log_to_stderr(global: &Global) {
+    let level = if global.verbose {
+        tracing::Level::INFO
+    } else {
+        tracing::Level::ERROR
+    };
+    // A second call, as in tests of one process, changes nothing.
+    let _ = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .try_init();
+}
+
 /// Whether `--json` was asked for, where the arguments could not be read.
 fn wants_json(args: &[OsString]) -> bool {
     args.iter()
@@ -121,8 +139,10 @@ fn wants_json(args: &[OsString]) -> bool {
 }
 
 fn report(out: &Output, json: bool, stop: Stop) -> ExitCode {
-    let Stop::Failed(failure) = stop else {
-        return ExitCode::SUCCESS;
+    let (failure, json) = match stop {
+        Stop::Failed(failure) => (failure, json),
+        Stop::Abandoned(failure) => (failure, false),
+        Stop::StdoutClosed => return ExitCode::SUCCESS,
     };
     if json {
         // The lines below say the same to people, whoever reads stdout.

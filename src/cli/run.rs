@@ -3,13 +3,14 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use outfitter_agent::{Input, RunEnd, RunError, Session};
-use outfitter_core::{Cancel, Code, RunOutcome, SessionId};
+use outfitter_agent::{Input, RunEnd};
+use outfitter_core::{Cancel, Code, InterruptKind, RunOutcome, SessionId};
 
 use super::Invocation;
 use super::args::{Prompt, RunArgs};
+use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{Viewer, hold, runtime, until_stopped, watch};
+use super::session::{hold, runtime, until_stopped};
 
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
@@ -30,7 +31,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
                 .into());
         }
     };
-    if input == Input::Prompt(String::new()) {
+    if matches!(&input, Input::Prompt(text) if text.trim().is_empty()) {
         return Err(Failure::new(Code::Usage, "begin a run: the prompt is empty").into());
     }
     let agent = whole.agent()?;
@@ -39,25 +40,11 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         let _held = hold(&whole, &id)?;
         let session = at.open(&whole, &args.options, id).await?;
         let cancel = Cancel::new();
-        let made = made(&agent, &session, input, &cancel, at.viewer());
+        let made = made(at, &agent, &session, input, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         ended(at, end?)
     })
-}
-
-/// Makes a run and shows it.
-pub(super) async fn made(
-    agent: &outfitter_agent::Agent,
-    session: &Session,
-    input: Input,
-    cancel: &Cancel,
-    viewer: Viewer,
-) -> (Result<RunEnd, RunError>, Viewer, Result<(), Stop>) {
-    watch(viewer, cancel, async |events| {
-        agent.run(session, input, cancel.clone(), events).await
-    })
-    .await
 }
 
 /// The exit status of a run. Its events have said why; people are told once more.
@@ -66,10 +53,7 @@ pub(super) fn ended(at: &Invocation<'_>, end: RunEnd) -> Result<ExitCode, Stop> 
         RunOutcome::Success => return Ok(ExitCode::SUCCESS),
         RunOutcome::Cancelled => Failure::new(Code::Cancelled, "finish the run: it was cancelled")
             .with_hint("`outfitter run --session ID` without a prompt goes on with it"),
-        RunOutcome::Waiting => Failure::new(
-            Code::NeedsApproval,
-            "finish the run: it waits for an answer",
-        ),
+        RunOutcome::Waiting => waits(&end),
         RunOutcome::Failed | RunOutcome::Limit => Failure::of_run(&end.output)
             .unwrap_or_else(|| Failure::new(Code::Failed, "finish the run")),
     };
@@ -79,6 +63,27 @@ pub(super) fn ended(at: &Invocation<'_>, end: RunEnd) -> Result<ExitCode, Stop> 
     };
     at.out.tell(&failure.lines());
     Ok(ExitCode::from(exit))
+}
+
+/// A run that nobody here can answer.
+fn waits(end: &RunEnd) -> Failure {
+    let failure = Failure::new(
+        Code::NeedsApproval,
+        "finish the run: it waits for an answer",
+    );
+    match end.waiting.first() {
+        Some(asked) => {
+            let value = match asked.kind {
+                InterruptKind::Approval { .. } => "true|false",
+                _ => "VALUE",
+            };
+            failure.with_hint(format!(
+                "`outfitter sessions answer {} {value}` goes on",
+                asked.id
+            ))
+        }
+        None => failure,
+    }
 }
 
 fn from_stdin() -> Result<String, Stop> {

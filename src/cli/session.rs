@@ -113,7 +113,10 @@ impl Invocation<'_> {
 
     /// A viewer that writes what the model says at this time.
     pub(crate) fn viewer_of(&self, answer: Answer) -> Viewer {
-        let view = View { answer, ..View::live(self.out.stdout, self.out.stderr, self.detail()) };
+        let view = View {
+            answer,
+            ..View::live(self.out.stdout, self.out.stderr, self.detail())
+        };
         Viewer {
             out: self.out,
             shape: if self.global.json {
@@ -135,12 +138,40 @@ pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock
 }
 
 /// A runtime for one command.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, Stop> {
+pub(crate) fn runtime() -> Result<Runtime, Stop> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
+        .map(|runtime| Runtime(Some(runtime)))
         .map_err(|error| Failure::of(Code::Unavailable, &error).into())
+}
+
+/// Does the work of one command.
+pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
+
+impl Runtime {
+    /// Does the work to its end.
+    pub(crate) fn block_on<T>(
+        self,
+        work: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<T, Stop> {
+        match &self.0 {
+            Some(runtime) => runtime.block_on(work),
+            None => Err(Failure::new(Code::Internal, "find the runtime").into()),
+        }
+    }
+}
+
+impl Drop for Runtime {
+    /// A thread that waits for a line on stdin, or for a reader of stdout who reads nothing, would
+    /// keep the process for ever: it is left behind.
+    fn drop(&mut self) {
+        const WAIT: std::time::Duration = std::time::Duration::from_millis(100);
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_timeout(WAIT);
+        }
+    }
 }
 
 /// Shows events as they come.
@@ -208,31 +239,64 @@ pub(crate) async fn watch<T>(
     }
 }
 
+/// The next line of the person; none at an empty one or the end.
+pub(crate) async fn line() -> Option<String> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line)
+    });
+    let line = read.await.ok()?.ok()?;
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}
+
 /// Runs `work`, and stops it when a person or the system asks. The second time it is left where it
 /// is: its processes end with ours.
 pub(crate) async fn until_stopped<T>(
     cancel: &Cancel,
     work: impl Future<Output = T>,
 ) -> Result<T, Stop> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let listen = |kind| signal(kind).map_err(|error| Failure::of(Code::Unavailable, &error));
-    let mut interrupt = listen(SignalKind::interrupt())?;
-    let mut terminate = listen(SignalKind::terminate())?;
-    let mut hangup = listen(SignalKind::hangup())?;
+    let mut signals = Signals::listen()?;
     tokio::pin!(work);
     loop {
         tokio::select! {
             biased;
             end = &mut work => return Ok(end),
+            () = signals.next() => {}
+        }
+        if cancel.is_cancelled() {
+            let failure = Failure::new(
+                Code::Cancelled,
+                "stop in good order: it was told to twice",
+            );
+            return Err(Stop::Abandoned(Box::new(failure)));
+        }
+        cancel.cancel();
+    }
+}
+
+/// What a person or the system stops a program with.
+pub(crate) struct Signals([tokio::signal::unix::Signal; 3]);
+
+impl Signals {
+    /// Takes them from now on, so that they do not end the process by themselves.
+    pub(crate) fn listen() -> Result<Self, Stop> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let listen = |kind| signal(kind).map_err(|error| Failure::of(Code::Unavailable, &error));
+        Ok(Self([
+            listen(SignalKind::interrupt())?,
+            listen(SignalKind::terminate())?,
+            listen(SignalKind::hangup())?,
+        ]))
+    }
+
+    /// Ends with the next one.
+    pub(crate) async fn next(&mut self) {
+        let Self([interrupt, terminate, hangup]) = self;
+        tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
-        if cancel.is_cancelled() {
-            return Err(
-                Failure::new(Code::Cancelled, "stop in good order: it was told to twice").into(),
-            );
-        }
-        cancel.cancel();
     }
 }

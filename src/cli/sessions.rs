@@ -3,15 +3,18 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use outfitter_agent::{Answered, Input};
 use outfitter_core::{
-    Code, Entry, EntryBody, Event, EventBody, Message, PageRequest, Seq, SessionId, StoreError,
+    AnswerKind, Cancel, Code, Entry, EntryBody, Event, EventBody, Interrupt, InterruptId, Message,
+    PageRequest, Seq, SessionId, SessionSummary, StoreError,
 };
 use serde_json::{Value, json};
 
 use super::Invocation;
-use super::args::SessionsCommand;
+use super::args::{AnswerArgs, SessionsCommand};
+use super::ask;
 use super::failure::{Failure, Stop};
-use super::session::{hold, runtime};
+use super::session::{hold, runtime, until_stopped};
 use crate::outfit::Outfitter;
 use crate::render::{Renderer, View, tables, transcript};
 
@@ -27,12 +30,66 @@ pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<Exit
             SessionsCommand::Show { id } => show(at, &whole, id).await,
             SessionsCommand::Replay { id } => replay(at, &whole, id).await,
             SessionsCommand::Delete { id } => delete(at, &whole, id).await,
+            SessionsCommand::Answer(args) => return answer(at, &whole, args).await,
+        }?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Gives an answer and goes on with the turn, as `run` would.
+async fn answer(
+    at: &Invocation<'_>,
+    whole: &Outfitter,
+    args: &AnswerArgs,
+) -> Result<ExitCode, Stop> {
+    let (id, interrupt) = asked(whole, &args.question).await?;
+    let agent = whole.agent()?;
+    let _held = hold(whole, &id)?;
+    let session = at.open(whole, &args.options, id).await?;
+    let answered = Answered {
+        value: ask::value_of(&args.value, &interrupt),
+        interrupt: interrupt.id,
+        by: AnswerKind::Subject {
+            subject: session.who.subject.clone(),
+        },
+    };
+    let cancel = Cancel::new();
+    let made = ask::made(
+        at,
+        &agent,
+        &session,
+        Input::Answer(answered),
+        &cancel,
+        at.viewer(),
+    );
+    let (end, _, shown) = until_stopped(&cancel, made).await?;
+    shown?;
+    super::run::ended(at, end?)
+}
+
+/// The session that asked a question, and the question.
+async fn asked(whole: &Outfitter, question: &InterruptId) -> Result<(SessionId, Interrupt), Stop> {
+    for session in all(whole).await? {
+        for entry in entries(whole, &session.id).await? {
+            if let EntryBody::Event(EventBody::Interrupt(interrupt)) = &entry.body
+                && interrupt.id == *question
+            {
+                return Ok((session.id, (**interrupt).clone()));
+            }
         }
-    })?;
-    Ok(ExitCode::SUCCESS)
+    }
+    Err(Failure::new(Code::NotFound, format!("find the question {question}")).into())
 }
 
 async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
+    let sessions = all(whole).await?;
+    if at.global.json {
+        return at.out.document(&json!({ "v": 1, "sessions": sessions }));
+    }
+    at.out.data(&tables::sessions(&sessions, at.out.stdout))
+}
+
+async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreError> {
     let mut sessions = Vec::new();
     let mut after = None;
     loop {
@@ -41,13 +98,9 @@ async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
         sessions.extend(page.sessions);
         after = page.next;
         if after.is_none() {
-            break;
+            return Ok(sessions);
         }
     }
-    if at.global.json {
-        return at.out.document(&json!({ "v": 1, "sessions": sessions }));
-    }
-    at.out.data(&tables::sessions(&sessions, at.out.stdout))
 }
 
 async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {

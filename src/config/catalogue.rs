@@ -29,12 +29,31 @@ impl Key {
     /// The name of the environment variable that sets it.
     #[must_use]
     pub fn variable(&self) -> String {
-        format!(
-            "{}{}__{}",
-            crate::env::PREFIX,
-            self.section.to_uppercase(),
-            self.name.to_uppercase()
-        )
+        let name = self.path.to_uppercase().replace('.', "__");
+        format!("{}{name}", crate::env::PREFIX)
+    }
+
+    /// The keys of a table, by its schema.
+    pub(super) fn all_of(section: &str, table: &Value) -> Vec<Self> {
+        properties(table)
+            .map(|(name, key)| Self {
+                section: section.to_owned(),
+                name: name.clone(),
+                path: format!("{section}.{name}"),
+                doc: doc(key),
+                default: key.get("default").cloned().unwrap_or(Value::Null),
+                kind: Kind::of(key),
+            })
+            .collect()
+    }
+
+    /// The keys of each table, where its value is tables by name.
+    #[must_use]
+    pub fn of_each(&self) -> Option<&[Self]> {
+        match &self.kind {
+            Kind::Tables(keys) => Some(keys),
+            _ => None,
+        }
     }
 
     /// What it means, and the bounds of its value in parentheses.
@@ -75,16 +94,18 @@ impl Catalogue {
         };
         for (section, table) in properties(schema) {
             catalogue.sections.push((section.clone(), doc(table)));
-            for (name, key) in properties(table) {
+            if let Kind::Tables(keys) = Kind::of(table) {
+                // The section itself is tables by name.
                 catalogue.keys.push(Key {
                     section: section.clone(),
-                    name: name.clone(),
-                    path: format!("{section}.{name}"),
-                    doc: doc(key),
-                    default: key.get("default").cloned().unwrap_or(Value::Null),
-                    kind: Kind::of(key),
+                    name: String::new(),
+                    path: section.clone(),
+                    doc: doc(table),
+                    default: Value::Object(Map::new()),
+                    kind: Kind::Tables(keys),
                 });
             }
+            catalogue.keys.extend(Key::all_of(section, table));
         }
         catalogue
     }

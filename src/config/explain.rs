@@ -1,6 +1,6 @@
 //! What is in effect and why, for people and programs.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::catalogue::{Catalogue, Key};
 use super::load::Loaded;
@@ -38,12 +38,14 @@ pub fn explain(loaded: &Loaded) -> Vec<Explained<'_>> {
         .keys()
         .iter()
         .map(|key| {
-            let value = values
-                .get(&key.section)
-                .and_then(|section| section.get(&key.name));
+            let section = values.get(&key.section);
+            let value = match key.name.as_str() {
+                "" => section,
+                name => section.and_then(|section| section.get(name)),
+            };
             Explained {
                 key,
-                value: without_password(value.cloned().unwrap_or_default()),
+                value: without_secrets(key, value.cloned().unwrap_or_default()),
                 source: loaded.source(&key.path),
             }
         })
@@ -62,6 +64,10 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
         out.push_str(&format!("\n{}[{section}]\n\n", comment(about)));
         for one in explained.iter().filter(|one| one.key.section == section) {
             let Explained { key, value, source } = one;
+            if let (Some(_), Value::Object(tables)) = (key.of_each(), value) {
+                out.push_str(&tables_as_toml(key, tables, source));
+                continue;
+            }
             out.push_str(&comment(&key.described()));
             if value.is_null() {
                 out.push_str(&format!("# {} is not set\n\n", key.name));
@@ -76,6 +82,24 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
         for line in &note.lines {
             out.push_str(&format!("#   {line}\n"));
         }
+    }
+    out
+}
+
+/// Tables by name, each as its own table.
+fn tables_as_toml(key: &Key, tables: &Map<String, Value>, source: &Source) -> String {
+    let mut out = comment(&key.described());
+    if tables.is_empty() {
+        return out + "# there are none\n\n";
+    }
+    for (name, table) in tables {
+        out.push_str(&format!("[{}.{name}]  # {source}\n", key.path));
+        for (name, value) in table.as_object().into_iter().flatten() {
+            if !value.is_null() {
+                out.push_str(&format!("{name} = {}\n", toml_value::write(value)));
+            }
+        }
+        out.push('\n');
     }
     out
 }
@@ -129,9 +153,24 @@ pub fn as_json(loaded: &Loaded, notes: &[Note]) -> Value {
     document["notes"] = notes
         .iter()
         .map(|note| (note.name.clone(), json!(note.lines)))
-        .collect::<serde_json::Map<_, _>>()
+        .collect::<Map<_, _>>()
         .into();
     document
+}
+
+/// What could be a secret is not shown: passwords in URLs, and what is passed to other programs as
+/// their environment.
+fn without_secrets(key: &Key, value: Value) -> Value {
+    let (Some(_), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
+        return without_password(value);
+    };
+    for table in tables.values_mut() {
+        let env = table.get_mut("env").and_then(Value::as_object_mut);
+        for value in env.into_iter().flat_map(Map::values_mut) {
+            *value = "…".into();
+        }
+    }
+    Value::Object(tables)
 }
 
 /// A URL with a password in it is shown without.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use super::catalogue::Catalogue;
+use super::catalogue::{Catalogue, Key};
 use super::problem::{ConfigError, Problem};
 use super::source::{Position, Source};
 use super::toml_value;
@@ -150,19 +150,54 @@ impl Found<'_> {
             self.unknown(name, span);
             return;
         };
+        if let Some(key) = catalogue.find(name) {
+            self.tables(key, name, value);
+            self.set(name, value, span);
+            return;
+        }
         if !catalogue.has_section(name) && keys.iter().next().is_none() {
             self.unknown(name, span);
         }
         for (key, value) in keys {
             let path = format!("{name}.{}", key.get_ref());
-            if catalogue.find(&path).is_some() {
-                self.settings.push(Setting {
-                    path,
-                    value: toml_value::to_json(value.get_ref()),
-                    source: self.file.at(key.span().start),
-                });
+            if let Some(known) = catalogue.find(&path) {
+                self.tables(known, &path, value.get_ref());
+                self.set(&path, value.get_ref(), &key.span());
             } else {
                 self.unknown(&path, &key.span());
+            }
+        }
+    }
+
+    fn set(&mut self, path: &str, value: &DeValue<'_>, span: &Range<usize>) {
+        self.settings.push(Setting {
+            path: path.to_owned(),
+            value: toml_value::to_json(value),
+            source: self.file.at(span.start),
+        });
+    }
+
+    /// Says which keys of tables by name are unknown, each at its place.
+    fn tables(&mut self, key: &Key, path: &str, value: &DeValue<'_>) {
+        let (Some(known), DeValue::Table(tables)) = (key.of_each(), value) else {
+            return;
+        };
+        for (name, table) in tables {
+            let DeValue::Table(keys) = table.get_ref() else {
+                continue;
+            };
+            for key in keys.keys() {
+                let word = key.get_ref();
+                if !known.iter().any(|known| known.name == **word) {
+                    let nearest = nearest_name(known, word);
+                    self.problems.push(Problem {
+                        at: self.file.at(key.span().start),
+                        message: format!(
+                            "unknown key `{path}.{}.{word}`, the nearest is `{nearest}`",
+                            name.get_ref()
+                        ),
+                    });
+                }
             }
         }
     }
@@ -174,4 +209,10 @@ impl Found<'_> {
             message: format!("unknown key `{path}`, the nearest is `{nearest}`"),
         });
     }
+}
+
+fn nearest_name<'a>(known: &'a [Key], word: &str) -> &'a str {
+    let alike = |key: &&Key| strsim::jaro_winkler(&key.name, word);
+    let nearest = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
+    nearest.map_or("", |key| &key.name)
 }

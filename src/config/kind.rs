@@ -2,15 +2,24 @@
 
 use serde_json::Value;
 
+use super::catalogue::Key;
+
 /// What a value must be.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
     Boolean,
-    Integer { least: u64, most: Option<u64> },
+    Integer {
+        least: u64,
+        most: Option<u64>,
+    },
     Text(Format),
     OneOf(Vec<String>),
     List(Format),
+    /// A list of texts, or one word that stands for a choice made elsewhere.
+    ListOrWord(&'static str),
     Map,
+    /// Tables by name, each with these keys.
+    Tables(Vec<Key>),
 }
 
 /// What a text must be.
@@ -84,10 +93,18 @@ impl Kind {
                 least: schema.get("minimum").and_then(Value::as_u64).unwrap_or(0),
                 most: schema.get("maximum").and_then(Value::as_u64),
             }
+        } else if is("array") && is("string") {
+            Self::ListOrWord("auto")
         } else if is("array") {
             Self::List(schema.get("items").map_or(Format::Any, Format::of))
         } else if is("object") {
-            Self::Map
+            match schema
+                .get("additionalProperties")
+                .filter(|named| named.get("properties").is_some())
+            {
+                Some(named) => Self::Tables(Key::all_of("NAME", named)),
+                None => Self::Map,
+            }
         } else {
             Self::Text(Format::of(schema))
         }
@@ -111,7 +128,9 @@ impl Kind {
             Self::List(Format::Path) => "a list of paths".to_owned(),
             Self::List(Format::Variable) => "a list of names of environment variables".to_owned(),
             Self::List(Format::HttpUrl | Format::StoreUrl) => "a list of URLs".to_owned(),
+            Self::ListOrWord(word) => format!("a list of texts, or \"{word}\""),
             Self::Map => "a table of texts".to_owned(),
+            Self::Tables(_) => "tables by name".to_owned(),
         }
     }
 
@@ -119,8 +138,10 @@ impl Kind {
     pub(super) fn bounds(&self) -> Option<String> {
         match self {
             Self::Boolean | Self::Text(Format::Any | Format::Path | Format::Variable) => None,
-            Self::List(_) | Self::Map => None,
-            Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) => Some(self.expects()),
+            Self::List(_) | Self::Map | Self::Tables(_) => None,
+            Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) | Self::ListOrWord(_) => {
+                Some(self.expects())
+            }
         }
     }
 
@@ -136,7 +157,15 @@ impl Kind {
             (Self::List(format), Value::Array(items)) => items
                 .iter()
                 .all(|item| item.as_str().is_some_and(|text| format.accepts(text))),
+            (Self::ListOrWord(word), Value::String(text)) => text == word,
+            (Self::ListOrWord(_), Value::Array(items)) => items.iter().all(Value::is_string),
             (Self::Map, Value::Object(map)) => map.values().all(Value::is_string),
+            (Self::Tables(keys), Value::Object(tables)) => {
+                for (name, table) in tables {
+                    check_table(keys, name, table)?;
+                }
+                true
+            }
             _ => false,
         };
         if fits {
@@ -166,7 +195,7 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Value::Bool(false),
                 _ => plain(),
             },
-            Self::Integer { .. } | Self::Map => super::toml_value::parse(trimmed)
+            Self::Integer { .. } | Self::Map | Self::Tables(_) => super::toml_value::parse(trimmed)
                 .filter(|value| value.is_number() || value.is_object())
                 .unwrap_or_else(plain),
             Self::Text(_) | Self::OneOf(_) => {
@@ -177,10 +206,11 @@ impl Kind {
                     .filter(Value::is_string)
                     .unwrap_or_else(plain)
             }
-            Self::List(_) if trimmed.starts_with('[') => {
+            Self::ListOrWord(word) if trimmed == *word => plain(),
+            Self::List(_) | Self::ListOrWord(_) if trimmed.starts_with('[') => {
                 super::toml_value::parse(trimmed).unwrap_or_else(plain)
             }
-            Self::List(_) => text
+            Self::List(_) | Self::ListOrWord(_) => text
                 .split(',')
                 .map(str::trim)
                 .filter(|item| !item.is_empty())
@@ -188,6 +218,32 @@ impl Kind {
                 .collect(),
         }
     }
+}
+
+/// Says what is wrong with one of several tables by name.
+fn check_table(keys: &[Key], name: &str, table: &Value) -> Result<(), String> {
+    let right = !name.is_empty()
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    if !right {
+        return Err(format!(
+            "has a name that is not of A-Z a-z 0-9 _ -: {name:?}"
+        ));
+    }
+    let Value::Object(table) = table else {
+        return Err(format!("must have a table under {name}"));
+    };
+    for (key, value) in table {
+        match keys.iter().find(|known| known.name == *key) {
+            Some(known) => known
+                .kind
+                .check(value)
+                .map_err(|why| format!("{name}.{key} {why}"))?,
+            None => return Err(format!("has an unknown key under {name}: `{key}`")),
+        }
+    }
+    Ok(())
 }
 
 /// The word that a misspelt one was meant to be.

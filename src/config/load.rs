@@ -209,10 +209,13 @@ impl Layers {
     fn config(&self, problems: &mut Vec<Problem>) -> Config {
         let mut root = Map::new();
         for setting in self.0.values().filter_map(|layers| layers.last()) {
-            if let Some((section, name)) = setting.path.split_once('.')
-                && let Value::Object(table) = root
-                    .entry(section)
-                    .or_insert_with(|| Value::Object(Map::new()))
+            let Some((section, name)) = setting.path.split_once('.') else {
+                root.insert(setting.path.clone(), setting.value.clone());
+                continue;
+            };
+            if let Value::Object(table) = root
+                .entry(section)
+                .or_insert_with(|| Value::Object(Map::new()))
             {
                 table.insert(name.to_owned(), setting.value.clone());
             }

@@ -8,6 +8,7 @@
 //!   documentation.
 
 mod catalogue;
+mod connections;
 mod derived;
 pub mod explain;
 mod file;

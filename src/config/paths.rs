@@ -24,22 +24,33 @@ pub(super) fn resolve(layers: &mut Layers, env: &Environment) {
             _ => env.current_dir().to_owned(),
         };
         let absolute = |text: &str| absolute(text, &base, env);
-        match (&key.kind, &mut setting.value) {
-            (Kind::Text(Format::Path), Value::String(text)) => *text = absolute(text),
-            (Kind::Text(Format::StoreUrl), Value::String(text)) => {
-                if let Some(path) = text.strip_prefix("sqlite:") {
-                    *text = format!("sqlite:{}", absolute(path));
-                }
+        make(&key.kind, &mut setting.value, &absolute);
+    }
+}
+
+fn make(kind: &Kind, value: &mut Value, absolute: &dyn Fn(&str) -> String) {
+    match (kind, value) {
+        (Kind::Text(Format::Path), Value::String(text)) => *text = absolute(text),
+        (Kind::Text(Format::StoreUrl), Value::String(text)) => {
+            if let Some(path) = text.strip_prefix("sqlite:") {
+                *text = format!("sqlite:{}", absolute(path));
             }
-            (Kind::List(Format::Path), Value::Array(items)) => {
-                for item in items {
-                    if let Value::String(text) = item {
-                        *text = absolute(text);
+        }
+        (Kind::List(Format::Path), Value::Array(items)) => {
+            for item in items {
+                make(&Kind::Text(Format::Path), item, absolute);
+            }
+        }
+        (Kind::Tables(keys), Value::Object(tables)) => {
+            for table in tables.values_mut().filter_map(Value::as_object_mut) {
+                for key in keys {
+                    if let Some(value) = table.get_mut(&key.name) {
+                        make(&key.kind, value, absolute);
                     }
                 }
             }
-            _ => {}
         }
+        _ => {}
     }
 }
 

@@ -3,6 +3,7 @@
 //! This file is the one place where a key is declared. The JSON Schema, the table in the
 //! documentation, the checks of values and `config explain` are made from it.
 
+pub use super::connections::{Credential, Load, Mcp, McpServer, Program, Server, Skills};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -34,6 +35,14 @@ pub struct Config {
     pub progress: Progress,
     /// Where sessions are kept.
     pub store: Store,
+    /// What is served over HTTP.
+    pub server: Server,
+    /// Instruction packs.
+    pub skills: Skills,
+    /// Servers whose tools are used.
+    pub mcp: Mcp,
+    /// A program of the project whose commands become one tool, `project_cli`.
+    pub commands: BTreeMap<String, Program>,
 }
 
 /// Which model answers, and how it is called.
@@ -172,12 +181,32 @@ pub struct Permissions {
     /// The role of the person at this machine.
     #[schemars(with = "RoleWord")]
     pub local_role: Role,
+    /// The role of a caller over HTTP.
+    #[schemars(with = "RoleWord")]
+    pub http_role: Role,
+    /// What happens to a call that a person would have to approve: `ask` asks them where they are
+    /// there, and denies it elsewhere; `never` denies it everywhere.
+    pub approval: Approval,
+}
+
+/// What happens to a call that a person would have to approve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+#[serde(rename_all = "snake_case")]
+pub enum Approval {
+    /// They are asked, where they are there.
+    #[default]
+    Ask,
+    /// It is denied.
+    Never,
 }
 
 impl Default for Permissions {
     fn default() -> Self {
         Self {
             local_role: Role::Admin,
+            http_role: Role::Guest,
+            approval: Approval::Ask,
         }
     }
 }
@@ -331,7 +360,7 @@ pub struct Store {
 macro_rules! text_with_format {
     ($($(#[$doc:meta])* $name:ident $format:literal,)+) => {$(
         $(#[$doc])*
-        struct $name;
+        pub(super) struct $name;
 
         impl JsonSchema for $name {
             fn inline_schema() -> bool {
@@ -364,7 +393,7 @@ text_with_format! {
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $words:expr,)+) => {$(
         $(#[$doc])*
-        struct $name;
+        pub(super) struct $name;
 
         impl JsonSchema for $name {
             fn inline_schema() -> bool {

@@ -9,7 +9,9 @@ use super::source::Source;
 use crate::env::{self, Environment, Name};
 
 /// The names from other systems whose values are simply those of a key.
-const ALIASES: [(Name, &str); 5] = [
+const ALIASES: [(Name, &str); 7] = [
+    (env::AGENT_SKILLS, "skills.load"),
+    (env::AGENT_SKILLS_DIR, "skills.dirs"),
     (env::AGENT_TOOLS, "tools.available"),
     (env::SAGE_TOOL_PROGRESS_ENABLED, "progress.enabled"),
     (

@@ -11,12 +11,12 @@ use outfitter_core::{
 use outfitter_process::SupervisorProgram;
 use outfitter_store::StoreUrl;
 use outfitter_tools::{
-    DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry, ToolsConfig,
-    read_artifact,
+    Approval, DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry,
+    ToolsConfig, expand_tools, read_artifact,
 };
 
 use super::{BuildError, Outfitter, model};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::env::Environment;
 
 /// Puts an [`Outfitter`] together.
@@ -126,6 +126,10 @@ impl Builder {
         let pipeline = Pipeline::new(PipelineOptions {
             max_result_tokens: self.config.tools.max_result_tokens as usize,
             default_timeout: Duration::from_secs(self.config.tools.default_timeout_seconds.into()),
+            approval: match self.config.permissions.approval {
+                config::sections::Approval::Ask => Approval::Ask,
+                config::sections::Approval::Never => Approval::Never,
+            },
             redactor: Redactor::new(secrets),
         });
         Ok(Outfitter {
@@ -157,6 +161,7 @@ fn registry(
     });
     let mut builtin = builtin_tools(&builtin_options(config));
     builtin.push(read_artifact(config.tools.max_result_tokens as usize));
+    builtin.push(expand_tools());
     let id = |name: &str| SourceId::new(name).map_err(|_| BuildError::NoDataDir);
     registry.add(Arc::new(NativeSource::new(
         id("builtin")?,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use outfitter_agent::{Agent, AgentParts, AgentSettings, Limits, ProgressSettings};
 use outfitter_core::{ArtifactStore, Clock, Log, ModelProvider, Scope, Services, SessionId};
-use outfitter_process::{Support, SupervisorProgram};
+use outfitter_process::{SupervisorProgram, Support};
 use outfitter_store::create_private_dir;
 use outfitter_tools::{Pipeline, SourceFault, ToolRegistry};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, SessionId};
-use outfitter_process::{Network, SpawnError, Support, SupervisorProgram, probe};
+use outfitter_process::{Network, SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
     Host, LocalFiles, LocalPolicy, LocalSandbox, PassthroughSandbox, Protected, Session,
 };
@@ -43,9 +43,9 @@ impl Outfitter {
             clock: self.clock.clone(),
         };
         match self.config.sandbox.backend {
-            Backend::Passthrough => {
-                Ok(Arc::new(PassthroughSandbox::open(parts).map_err(BuildError::Sandbox)?))
-            }
+            Backend::Passthrough => Ok(Arc::new(
+                PassthroughSandbox::open(parts).map_err(BuildError::Sandbox)?,
+            )),
             Backend::Local => {
                 let policy = self.policy(self.support(&supervisor).await?);
                 let sandbox = LocalSandbox::open(parts, policy).map_err(BuildError::Sandbox)?;
@@ -58,7 +58,11 @@ impl Outfitter {
     }
 
     async fn support(&self, supervisor: &SupervisorProgram) -> Result<Support, BuildError> {
-        self.support.get_or_try_init(|| probe(supervisor)).await.cloned().map_err(unavailable)
+        self.support
+            .get_or_try_init(|| probe(supervisor))
+            .await
+            .cloned()
+            .map_err(unavailable)
     }
 
     fn policy(&self, support: Support) -> LocalPolicy {
@@ -70,7 +74,11 @@ impl Outfitter {
                 Require::Partial => Level::Partial,
                 Require::Full => Level::Full,
             },
-            network: if config.network { Network::On } else { Network::Off },
+            network: if config.network {
+                Network::On
+            } else {
+                Network::Off
+            },
             read: config.read.clone(),
             write: config.write.clone(),
             data_dir: self.data_dir.clone(),
@@ -92,7 +100,9 @@ impl Outfitter {
     /// [`BuildError`] when there is none.
     pub async fn sandbox_info(&self) -> Result<SandboxInfo, BuildError> {
         let session = SessionId::mint(&*self.clock);
-        let sandbox = self.sandbox(&session, self.environment.current_dir()).await?;
+        let sandbox = self
+            .sandbox(&session, self.environment.current_dir())
+            .await?;
         let info = sandbox.info().clone();
         drop(sandbox);
         self.forget_session_dir(&session);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outfitter_agent::Session;
+use outfitter_agent::{Session, Told};
 use outfitter_core::{Attended, Grant, Principal, Role, Selection, SessionFacts, SessionId};
 use outfitter_tools::{ToolProxy, ToolView};
 
@@ -35,6 +35,7 @@ impl Outfitter {
             id: options.id,
             who,
             attended: options.attended,
+            told: Told::default(),
         })
     }
 }
@@ -54,6 +55,8 @@ impl Outfitter {
             who: Arc::new(local_principal(role)),
             session: SessionId::mint(&**self.clock()),
             attended,
+            expanded: Default::default(),
+            skills: Default::default(),
         })
     }
 }

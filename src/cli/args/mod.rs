@@ -13,7 +13,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use options::SessionOptions;
 pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
-pub use sessions::{SessionsArgs, SessionsCommand};
+pub use sessions::{AnswerArgs, SessionsArgs, SessionsCommand};
 pub use tools::{CallArgs, ToolsArgs, ToolsCommand};
 pub use values::{ModelName, ToolArguments};
 

@@ -26,6 +26,10 @@ pub struct SessionOptions {
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<ModelName>,
 
+    /// What happens to calls that a person would have to approve
+    #[arg(long, value_name = "ask|never", value_parser = ["ask", "never"])]
+    pub approval: Option<String>,
+
     /// Where the agent works [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
@@ -61,6 +65,10 @@ impl SessionOptions {
             let ModelName { provider, name } = model.clone();
             flags.push(set("model.provider", "--model", provider.into()));
             flags.push(set("model.name", "--model", name.into()));
+        }
+        if let Some(approval) = &self.approval {
+            let value = Value::from(approval.as_str());
+            flags.push(set("permissions.approval", "--approval", value));
         }
         if let Some(tools) = &self.tools {
             let names = tools.iter().map(|name| name.trim());

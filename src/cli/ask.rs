@@ -1,0 +1,121 @@
+//! Asking the person at the terminal, and going on with what they said.
+
+use std::sync::Arc;
+
+use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, Session};
+use outfitter_core::{AnswerKind, Attended, Cancel, Interrupt, InterruptKind, RunOutcome};
+use serde_json::Value;
+
+use super::Invocation;
+use super::failure::Stop;
+use super::session::{Viewer, watch};
+use crate::render::text::one_line;
+
+/// Makes a run and shows it; while it waits and somebody is there, asks them and goes on.
+pub(super) async fn made(
+    at: &Invocation<'_>,
+    agent: &Agent,
+    session: &Session,
+    input: Input,
+    cancel: &Cancel,
+    mut viewer: Viewer,
+) -> (Result<RunEnd, RunError>, Viewer, Result<(), Stop>) {
+    let mut input = input;
+    loop {
+        let (end, back, shown) = watch(viewer, cancel, async |events| {
+            agent.run(session, input, cancel.clone(), events).await
+        })
+        .await;
+        viewer = back;
+        let waiting = match (&end, &shown) {
+            (Ok(end), Ok(())) if end.outcome == RunOutcome::Waiting => end.waiting.clone(),
+            _ => return (end, viewer, shown),
+        };
+        input = match (session.attended, asked(at, session, &waiting).await) {
+            (Attended::Yes, Some(answer)) => Input::Answer(answer),
+            _ => return (end, viewer, shown),
+        };
+    }
+}
+
+/// The answer to the first thing that waits; none when the person gives none.
+async fn asked(
+    at: &Invocation<'_>,
+    session: &Session,
+    waiting: &[Arc<Interrupt>],
+) -> Option<Answered> {
+    if session.attended == Attended::No {
+        return None;
+    }
+    let interrupt = waiting.first()?;
+    loop {
+        at.out.tell(&prompt(interrupt));
+        let value = read(&super::session::line().await?, interrupt);
+        match value {
+            Ok(value) => {
+                let by = AnswerKind::Subject {
+                    subject: session.who.subject.clone(),
+                };
+                return Some(Answered {
+                    interrupt: interrupt.id.clone(),
+                    value,
+                    by,
+                });
+            }
+            Err(why) => at.out.tell(&format!("{why}\n")),
+        }
+    }
+}
+
+fn prompt(interrupt: &Interrupt) -> String {
+    match &interrupt.kind {
+        InterruptKind::Question { choices, .. } => {
+            let choices: String = (1..)
+                .zip(choices)
+                .map(|(number, choice)| format!("  {number}  {}\n", one_line(choice)))
+                .collect();
+            format!("{choices}answer (an empty line leaves it open) > ")
+        }
+        InterruptKind::Approval { .. } => "allow it? [y/n] > ".to_owned(),
+        InterruptKind::Delay | InterruptKind::Remote { .. } => String::new(),
+    }
+}
+
+/// What a line means as an answer.
+fn read(line: &str, interrupt: &Interrupt) -> Result<Value, &'static str> {
+    let value = match &interrupt.kind {
+        InterruptKind::Approval { .. } => match line.to_lowercase().as_str() {
+            "y" | "yes" => Value::Bool(true),
+            "n" | "no" => Value::Bool(false),
+            _ => return Err("write y or n"),
+        },
+        InterruptKind::Question { choices, .. } => {
+            let chosen = line
+                .parse::<usize>()
+                .ok()
+                .and_then(|number| number.checked_sub(1));
+            match chosen.and_then(|at| choices.get(at)) {
+                Some(choice) => Value::String(choice.clone()),
+                None => value_of(line, interrupt),
+            }
+        }
+        InterruptKind::Delay | InterruptKind::Remote { .. } => return Err("it is no question"),
+    };
+    match &interrupt.schema {
+        Some(schema) if outfitter_tools::check_answer(schema, &value).is_err() => {
+            Err("that is not one of the answers it can have")
+        }
+        _ => Ok(value),
+    }
+}
+
+/// A text as the answer it is: JSON where the question demands something else than text.
+pub(super) fn value_of(text: &str, interrupt: &Interrupt) -> Value {
+    let plain = Value::String(text.to_owned());
+    match &interrupt.schema {
+        Some(schema) if outfitter_tools::check_answer(schema, &plain).is_err() => {
+            serde_json::from_str(text).unwrap_or(plain)
+        }
+        _ => plain,
+    }
+}
