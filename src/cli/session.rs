@@ -143,34 +143,21 @@ pub(crate) fn runtime() -> Result<Runtime, Stop> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map(|runtime| Runtime(Some(runtime)))
+        .map(Runtime)
         .map_err(|error| Failure::of(Code::Unavailable, &error).into())
 }
 
 /// Does the work of one command.
-pub(crate) struct Runtime(Option<tokio::runtime::Runtime>);
+pub(crate) struct Runtime(tokio::runtime::Runtime);
 
 impl Runtime {
-    /// Does the work to its end.
-    pub(crate) fn block_on<T>(
-        self,
-        work: impl Future<Output = Result<T, Stop>>,
-    ) -> Result<T, Stop> {
-        match &self.0 {
-            Some(runtime) => runtime.block_on(work),
-            None => Err(Failure::new(Code::Internal, "find the runtime").into()),
-        }
-    }
-}
-
-impl Drop for Runtime {
-    /// A thread that waits for a line on stdin, or for a reader of stdout who reads nothing, would
-    /// keep the process for ever: it is left behind.
-    fn drop(&mut self) {
+    /// Does the work to its end. A thread that waits for a line on stdin, or for a reader of stdout
+    /// who reads nothing, would keep the process for ever after it: it is left behind.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
         const WAIT: std::time::Duration = std::time::Duration::from_millis(100);
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_timeout(WAIT);
-        }
+        let end = self.0.block_on(work);
+        self.0.shutdown_timeout(WAIT);
+        end
     }
 }
 
