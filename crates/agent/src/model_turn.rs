@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, EntryBody, ErrorInfo, EventBody, Journal as _, JournalError, Message, MessageId,
-    MessageRole, ModelError, ModelRequest, Part, RequestMade, StopReason, TokenUsage, WarningCode,
+    MessageRole, ModelError, ModelRequest, Part, RequestMade, RunOutcome, StopReason, TokenUsage,
 };
 use outfitter_tools::ToolView;
 
@@ -70,13 +70,6 @@ impl Run<'_> {
             failed,
         } = reply;
         let mut entries = Vec::new();
-        let retries = assembled.facts.retries;
-        if retries > 0 {
-            entries.push(warning(
-                WarningCode::Retried,
-                format!("the request was tried again {retries} times before it was answered"),
-            ));
-        }
         if !matches!(failed, Some(ModelError::Cancelled)) {
             entries.extend(
                 assembled
@@ -86,7 +79,7 @@ impl Run<'_> {
             );
         }
         let ending = match &failed {
-            Some(ModelError::Cancelled) => None,
+            Some(ModelError::Cancelled) => Some(Ending::of(RunOutcome::Cancelled)),
             Some(error) => Some(Ending::failed(error.to_info())),
             None if assembled.parts.is_empty() && assembled.stop == Some(StopReason::Refused) => {
                 let error = ErrorInfo::new(Code::Failed, "the provider refused to answer");
@@ -121,10 +114,14 @@ impl Run<'_> {
             entries.push(EntryBody::Event(EventBody::Usage(used)));
             entries.extend(calls);
         }
-        if !entries.is_empty() {
-            self.writer.record(entries).await?;
+        if let Some(ending) = ending {
+            return Ok(Some(Ending {
+                last: entries,
+                ..ending
+            }));
         }
-        Ok(ending)
+        self.writer.record(entries).await?;
+        Ok(None)
     }
 
     /// What every session is told, and what this one is told besides.

@@ -28,20 +28,24 @@ pub(crate) struct Run<'a> {
 pub(crate) struct Ending {
     pub(crate) outcome: RunOutcome,
     pub(crate) error: Option<ErrorInfo>,
+    /// What is recorded together with the end: what came of a reply that broke off. Were it
+    /// recorded before, a crash in between would make an answer of it.
+    pub(crate) last: Vec<EntryBody>,
 }
 
 impl Ending {
-    fn of(outcome: RunOutcome) -> Self {
+    pub(crate) fn of(outcome: RunOutcome) -> Self {
         Self {
             outcome,
             error: None,
+            last: Vec::new(),
         }
     }
 
     pub(crate) fn failed(error: ErrorInfo) -> Self {
         Self {
-            outcome: RunOutcome::Failed,
             error: Some(error),
+            ..Self::of(RunOutcome::Failed)
         }
     }
 }
@@ -92,11 +96,13 @@ impl<'a> Run<'a> {
         begin(self.parts, self.session, &view, &self.writer, input).await?;
         let limits = self.parts.settings.limits;
         let ending = loop {
-            if self.cancel.is_cancelled() {
+            let next = self.writer.folded(|log| next(log, &limits)).await;
+            // What is over is over, whoever wanted to stop it.
+            if self.cancel.is_cancelled() && !matches!(next, Next::Finish(_)) {
                 self.settle_cancelled().await?;
                 break Ending::of(RunOutcome::Cancelled);
             }
-            match self.writer.folded(|log| next(log, &limits)).await {
+            match next {
                 Next::CallModel => {
                     view = self.view().await;
                     if let Some(ending) = self.call_model(&view).await? {
@@ -131,8 +137,8 @@ impl<'a> Run<'a> {
             ),
         );
         Ending {
-            outcome: RunOutcome::Limit,
             error: Some(error.with_hint("continue the session, or raise [agent] max_turns")),
+            ..Ending::of(RunOutcome::Limit)
         }
     }
 
@@ -163,19 +169,23 @@ impl<'a> Run<'a> {
     }
 
     async fn finish(&self, ending: Ending) -> Result<RunEnd, JournalError> {
-        let answer = self.writer.folded(|log| answer(log)).await;
+        let broken_off = ending.last.iter().find_map(said);
+        let answer = match broken_off {
+            Some(said) => said,
+            None => self.writer.folded(|log| answer(log)).await,
+        };
         let output = RunOutput {
             status: ending.outcome,
             answer,
             suggested_actions: Vec::new(),
             error: ending.error,
         };
-        self.writer
-            .record(vec![EntryBody::Event(EventBody::RunFinished {
-                outcome: ending.outcome,
-                output: Box::new(output.clone()),
-            })])
-            .await?;
+        let mut entries = ending.last;
+        entries.push(EntryBody::Event(EventBody::RunFinished {
+            outcome: ending.outcome,
+            output: Box::new(output.clone()),
+        }));
+        self.writer.record(entries).await?;
         Ok(RunEnd {
             run: self.writer.run().clone(),
             outcome: ending.outcome,
@@ -188,6 +198,14 @@ impl<'a> Run<'a> {
                 | RunOutcome::Limit => Vec::new(),
             },
         })
+    }
+}
+
+/// What a message among the entries says.
+fn said(entry: &EntryBody) -> Option<String> {
+    match entry {
+        EntryBody::Event(EventBody::Message(message)) => Some(message.content()),
+        _ => None,
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, CallId, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message, MessageRole,
-    RequestMade, RunId, RunOutcome, Seq, TokenUsage, ToolCall, ToolName,
+    Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message,
+    MessageRole, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall, ToolName,
 };
 
 /// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
@@ -68,6 +68,8 @@ pub(crate) struct TurnState {
     pub(crate) run: Option<RunId>,
     /// How that run ended.
     pub(crate) outcome: Option<RunOutcome>,
+    /// Whether it ended in the middle of a reply, whose part is the last message.
+    broken_off_reply: bool,
 }
 
 /// The hash of a conversation, kept up message by message.
@@ -127,6 +129,10 @@ impl TurnLog {
                     if started.resumes.is_some() && turn.outcome == Some(RunOutcome::Limit) {
                         (turn.model_calls, turn.tokens) = (0, 0);
                     }
+                    if started.resumes.is_some() && std::mem::take(&mut turn.broken_off_reply) {
+                        // The reply is asked for again; the part of it answers nothing.
+                        self.history.pop();
+                    }
                     turn.run = Some(run.clone());
                     turn.outcome = None;
                 }
@@ -161,17 +167,19 @@ impl TurnLog {
                     turn.tokens = turn.tokens.saturating_add(input_tokens + output_tokens);
                 }
             }
-            EventBody::RunFinished { outcome, .. } => {
+            EventBody::RunFinished { outcome, output } => {
                 if let Some(seen) = self.runs.get_mut(run) {
                     seen.finished = Some(*outcome);
                     seen.direct_call = None;
                 }
+                let in_reply = self.ends_in_reply(*outcome, output);
                 if let Some(turn) = self
                     .turn
                     .as_mut()
                     .filter(|turn| turn.run.as_ref() == Some(run))
                 {
                     turn.outcome = Some(*outcome);
+                    turn.broken_off_reply = in_reply;
                 }
             }
             EventBody::Answered { .. }
@@ -179,6 +187,21 @@ impl TurnLog {
             | EventBody::Delta { .. }
             | EventBody::ToolProgress { .. } => {}
         }
+    }
+
+    /// Whether a run that ends so ends in the middle of a reply: a whole reply without calls would
+    /// have made it a success. A run that broke off with its process recorded whole replies only.
+    fn ends_in_reply(&self, outcome: RunOutcome, output: &RunOutput) -> bool {
+        let error = output.error.as_ref().map(|error| error.code);
+        let stopped = match outcome {
+            RunOutcome::Cancelled => true,
+            RunOutcome::Failed => error != Some(Code::Interrupted),
+            RunOutcome::Success | RunOutcome::Waiting | RunOutcome::Limit => false,
+        };
+        stopped
+            && self.history.last().is_some_and(|last| {
+                last.message.role == MessageRole::Assistant && last.calls.is_empty()
+            })
     }
 
     fn apply_message(&mut self, run: &RunId, message: &Arc<Message>) {

@@ -219,11 +219,14 @@ impl TurnAssembler {
     /// calls those whose arguments are a whole object. The others could only be run by guessing.
     #[must_use]
     pub fn finish_partial(mut self) -> Assembled {
+        let began = !self.parts.is_empty();
         let calls = self.take_calls(|call| !call.is_nothing() && call.is_whole());
-        self.warn(
-            WarningCode::Truncated,
-            "the reply was cut off before its end".into(),
-        );
+        if began {
+            self.warn(
+                WarningCode::Truncated,
+                "the reply was cut off before its end".into(),
+            );
+        }
         self.assemble(calls, None)
     }
 

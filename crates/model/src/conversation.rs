@@ -72,6 +72,9 @@ fn plain(character: char) -> char {
     }
 }
 
+/// What stands where there is nothing and a wire, or a strict server of it, wants something.
+pub(crate) const EMPTY: &str = "(empty)";
+
 /// Whether text says nothing, which one wire refuses as a block.
 pub(crate) fn is_blank(text: &str) -> bool {
     text.trim().is_empty()

@@ -249,3 +249,43 @@ async fn a_deleted_session_begins_anew() {
     process.prompt("second").await;
     assert!(!process.model.asked.lock().unwrap()[1].contains("first"));
 }
+
+/// What came of it is kept and shown, and is no answer: going on asks for the reply again, with the
+/// request as it was.
+#[tokio::test]
+async fn a_reply_that_broke_off_is_asked_for_again_as_it_was() {
+    let world = World::new(Vec::new());
+    let broken: Script = Arc::new(|_, _| vec![text("half of an"), Err(ModelError::Truncated)]);
+    let first = world.alive(broken);
+    let (end, _) = first.prompt("go").await;
+    assert_eq!(end.outcome, RunOutcome::Failed);
+    assert_eq!(end.output.answer, "half of an");
+
+    let second = world.alive(Arc::new(|_, _| say("the whole answer")));
+    let (end, _) = second.run(Input::Continue).await;
+    assert_eq!(end.unwrap().output.answer, "the whole answer");
+    let asked = |process: &Process| process.model.asked.lock().unwrap().clone();
+    assert_eq!(asked(&second), asked(&first));
+
+    // The part is in the log, and in no later request.
+    let third = world.alive(Arc::new(|_, _| say("fine")));
+    third.prompt("and now?").await;
+    assert!(!asked(&third)[0].contains("half of an\""));
+    let kept = world.entries().await;
+    let parts = kept.iter().filter(|entry| {
+        matches!(&entry.body, EntryBody::Event(EventBody::Message(message))
+            if message.content() == "half of an")
+    });
+    assert_eq!(parts.count(), 1);
+}
+
+/// A person who goes on with something else keeps what was said.
+#[tokio::test]
+async fn a_new_prompt_after_a_reply_that_broke_off_keeps_the_part() {
+    let world = World::new(Vec::new());
+    let broken: Script = Arc::new(|_, _| vec![text("half of an"), Err(ModelError::Truncated)]);
+    world.alive(broken).prompt("go").await;
+    let process = world.alive(Arc::new(|_, _| say("fine")));
+    process.prompt("never mind").await;
+    assert!(process.model.asked.lock().unwrap()[0].contains("half of an"));
+}

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::conversation::{
-    NO_VISION, NOT_LOADED, answered, is_blank, ordered, picture_in_words, wire_id, wire_name,
+    EMPTY, NO_VISION, NOT_LOADED, answered, is_blank, ordered, picture_in_words, wire_id, wire_name,
 };
 use crate::json::{Sorted, raw};
 
@@ -51,9 +51,6 @@ struct CacheControl {
     #[serde(rename = "type")]
     kind: &'static str,
 }
-
-/// What stands where there is nothing and the wire wants something.
-const EMPTY: &str = "(empty)";
 
 const EPHEMERAL: CacheControl = CacheControl { kind: "ephemeral" };
 

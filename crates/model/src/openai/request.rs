@@ -9,7 +9,9 @@ use outfitter_core::{
 };
 use serde::Serialize;
 
-use crate::conversation::{NOT_LOADED, answered, ordered, picture_in_words, wire_name, words};
+use crate::conversation::{
+    EMPTY, NOT_LOADED, answered, ordered, picture_in_words, wire_name, words,
+};
 use crate::json::Sorted;
 
 /// The key of the opaque reasoning in a provider's part.
@@ -220,9 +222,12 @@ impl Writer<'_> {
             }
         }
         let said = text(message);
-        // No text beside calls is null, as the wire's own documents have it.
-        if calls.is_empty() || !said.is_empty() {
+        // No text beside calls is null, as the wire's own documents have it. Without calls there
+        // must be some: servers of this wire refuse a reply that is nothing.
+        if !said.is_empty() {
             out.content = Content::Text(said);
+        } else if calls.is_empty() {
+            out.content = Content::Text(EMPTY.into());
         }
         if self.dialect.replays_reasoning && !calls.is_empty() && !reasoning.is_empty() {
             out.reasoning_content = Some(reasoning);
