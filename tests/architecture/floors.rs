@@ -15,16 +15,20 @@ const FLOORS: &[(u8, &[&str])] = &[
         &[
             "outfitter-model",
             "outfitter-store",
+            "outfitter-auth",
             "outfitter-sandbox",
             "outfitter-tools",
             "outfitter-builtin",
             "outfitter-codec",
+            "outfitter-mcp",
+            "outfitter-commands",
+            "outfitter-skills",
         ],
     ),
     (3, &["outfitter-agent"]),
     (6, &["outfitter"]),
     // Examples stand outside the house and use it as anybody would.
-    (7, &["custom-tool"]),
+    (7, &["custom-tool", "skill-packs"]),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

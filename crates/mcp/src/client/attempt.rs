@@ -1,0 +1,223 @@
+//! One life of a server's process, from its start to its end.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use outfitter_core::Cancel;
+use outfitter_process::{
+    ChildError, ChildSpec, Confinement, Ending, Exit, Limits, SpawnError, Spawned, Stdin, spawn,
+};
+
+use super::connection::Connection;
+use super::handshake::{Known, shake};
+use super::lines::Lines;
+use super::listing::list;
+use super::outbox::Outbox;
+use super::server::{Host, StdioServer};
+use super::source::Shared;
+use super::stderr::Ring;
+
+/// How long a server may take to end after its input has ended.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long it may take after it is told to.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long is waited for changes of a list to settle.
+const DEBOUNCE: Duration = Duration::from_millis(50);
+
+/// How a life ended.
+pub(crate) enum End {
+    /// We wanted it.
+    Stopped,
+    /// Before it was ready.
+    Failed(String),
+    /// It ended because it was asked for its era, by all signs.
+    ProbeKilled(String),
+    /// After it was ready.
+    Died(String),
+}
+
+/// Starts the process, agrees with it, lists its tools, and keeps the connection until it ends.
+pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
+    let server = &*shared.link.server;
+    let started = tokio::select! {
+        biased;
+        () = stop.cancelled() => return End::Stopped,
+        started = spawn(&shared.host.supervisor, spec(server, &shared.host)) => started,
+    };
+    let Spawned {
+        mut child,
+        mut output,
+        input,
+    } = match started {
+        Ok(spawned) => spawned,
+        Err(error) => return End::Failed(not_started(&error, server, &shared.host)),
+    };
+    let Some(input) = input else {
+        return End::Failed("it has no input".to_owned());
+    };
+    let stderr = &shared.link.stderr;
+    let connection = Arc::new(Connection::new(
+        server.name.as_str().into(),
+        Outbox::new(input),
+    ));
+    let mut lines = Lines::default();
+    let (end, reason) = {
+        let watched = watch(&mut child, &mut output, &connection, &mut lines, stderr);
+        tokio::pin!(watched);
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => (End::Stopped, "it was stopped".to_owned()),
+            why = &mut watched => (ended(shared, &connection, known, &why), why),
+            () = connection.write() => {
+                // It may have said something last.
+                let why = tokio::time::timeout(GRACE, watched).await;
+                let why = why.unwrap_or_else(|_| "it closed its input".to_owned());
+                (ended(shared, &connection, known, &why), why)
+            }
+            why = serve(shared, &connection, known) => {
+                if connection.is_heard() {
+                    (End::Failed(why.clone()), why)
+                } else {
+                    // It has ended, and how it ended says more.
+                    let why = tokio::time::timeout(GRACE, watched).await.unwrap_or(why);
+                    (ended(shared, &connection, known, &why), why)
+                }
+            }
+        }
+    };
+    // From here on nobody waits in vain for an answer, and its input has ended.
+    connection.end(&reason.into());
+    let patience = match end {
+        End::Stopped => FAREWELL,
+        End::Failed(_) | End::ProbeKilled(_) | End::Died(_) => Duration::ZERO,
+    };
+    if tokio::time::timeout(patience, child.wait()).await.is_err() {
+        // Dropping it kills the whole tree, also when this takes too long.
+        let _ = tokio::time::timeout(2 * GRACE, child.kill(GRACE)).await;
+    }
+    end
+}
+
+fn spec(server: &StdioServer, host: &Host) -> ChildSpec {
+    let mut env = host.env.clone();
+    env.retain(|(name, _)| server.env.iter().all(|(own, _)| own != name));
+    env.extend(server.env.iter().cloned());
+    ChildSpec {
+        argv: std::iter::once(&server.command)
+            .chain(&server.args)
+            .cloned()
+            .collect(),
+        env,
+        cwd: server.cwd.clone(),
+        stdin: Stdin::Pipe,
+        confinement: Confinement::Unconfined,
+        limits: Limits::DEFAULT,
+    }
+}
+
+fn not_started(error: &SpawnError, server: &StdioServer, host: &Host) -> String {
+    let command = server.command.to_string_lossy();
+    let why = match std::error::Error::source(error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    };
+    if Path::new(&server.command).components().count() > 1 {
+        return format!("{command} was not started: {why}");
+    }
+    let path = server
+        .env
+        .iter()
+        .chain(&host.env)
+        .find(|(name, _)| name == "PATH");
+    let path = path.map_or("nothing".into(), |(_, path)| path.to_string_lossy());
+    format!("{command} was not started: {why}; searched was {path}")
+}
+
+/// Reads all it prints until it has ended, and says how that was.
+async fn watch(
+    child: &mut outfitter_process::Child,
+    output: &mut outfitter_process::Output,
+    connection: &Connection,
+    lines: &mut Lines,
+    stderr: &Ring,
+) -> String {
+    let exit = tokio::select! {
+        exit = child.wait() => Some(exit),
+        () = connection.read(output, lines, stderr) => None,
+    };
+    let exit = match exit {
+        Some(exit) => Some(exit),
+        None => tokio::time::timeout(GRACE, child.wait()).await.ok(),
+    };
+    // Its whole tree is gone, so what is there is all that will ever come.
+    while let Ok(Some((stream, bytes))) = output.try_next() {
+        connection.take(stream, &bytes, lines, stderr);
+    }
+    connection.finish(lines, stderr);
+    let how = exit.map_or("it closed its output".to_owned(), |exit| describe(&exit));
+    match stderr.quote() {
+        Some(last) => format!("{how}; it printed last: {last}"),
+        None => how,
+    }
+}
+
+fn describe(exit: &Result<Exit, ChildError>) -> String {
+    match exit {
+        Ok(Exit {
+            ending: Ending::Code(code),
+            ..
+        }) => format!("it ended with code {code}"),
+        Ok(Exit {
+            ending: Ending::Signal(signal),
+            ..
+        }) => format!("it was ended by signal {signal}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn ended(shared: &Shared, connection: &Connection, known: Known, why: &str) -> End {
+    if shared.is_ready() {
+        End::Died(why.to_owned())
+    } else if known == Known::Nothing && connection.era().is_none() {
+        End::ProbeKilled(why.to_owned())
+    } else {
+        End::Failed(why.to_owned())
+    }
+}
+
+/// Gets it ready and keeps its list of tools up to date. Ends only when it does not get ready.
+async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> String {
+    let server = &*shared.link.server;
+    let ready = async {
+        let era = shake(connection, known)
+            .await
+            .map_err(|why| why.to_string())?;
+        let listed = list(connection, server).await;
+        Ok::<_, String>((
+            era,
+            listed.map_err(|why| format!("its tools cannot be listed: {why}"))?,
+        ))
+    };
+    match tokio::time::timeout(server.connect_timeout, ready).await {
+        Ok(Ok((era, listed))) => shared.ready(connection, era, listed),
+        Ok(Err(why)) => return why,
+        Err(_) => {
+            return format!(
+                "it was not ready after {} s",
+                server.connect_timeout.as_secs_f64()
+            );
+        }
+    }
+    loop {
+        connection.tools_changed.notified().await;
+        tokio::time::sleep(DEBOUNCE).await;
+        match tokio::time::timeout(server.connect_timeout, list(connection, server)).await {
+            Ok(Ok(listed)) => shared.offer(listed),
+            Ok(Err(why)) => shared.keep(&format!("its tools cannot be listed again: {why}")),
+            Err(_) => shared.keep("its tools cannot be listed again: it did not answer in time"),
+        }
+    }
+}

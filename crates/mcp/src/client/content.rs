@@ -1,0 +1,228 @@
+//! What came of a call, as an outcome.
+//!
+//! Structured content is the truth where a server gives it: the specification has it say the same
+//! in text for those who cannot read it. Otherwise the text blocks are the result, in order, and
+//! every block that is no text says in words what it is. Pictures go along as parts.
+
+use outfitter_core::{Code, ErrorInfo, Outcome, Part, PartSource};
+use serde_json::Value;
+
+/// The longest base64 of a picture that goes along; a longer one is only told of.
+const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
+
+/// What the result of `tools/call` says.
+pub(crate) fn outcome(mut result: Value) -> Outcome {
+    let failed = result["isError"].as_bool().unwrap_or(false);
+    let structured = match &mut result {
+        Value::Object(result) => result.remove("structuredContent"),
+        _ => None,
+    };
+    let mut texts = Vec::new();
+    let mut parts = Vec::new();
+    match result["content"].take() {
+        Value::Array(blocks) => {
+            for block in blocks {
+                let (text, part) = read(block);
+                texts.push(text);
+                parts.extend(part);
+            }
+        }
+        Value::Null => {}
+        // Not a list, but said: one server in a hundred answers with the bare text.
+        Value::String(text) => texts.push(text),
+        other => texts.push(read(other).0),
+    }
+    let text = texts.join("\n");
+    let mut outcome = match structured {
+        Some(structured) if !structured.is_null() => Outcome::json(structured),
+        Some(_) | None if failed => Outcome::json(Value::Null),
+        Some(_) | None => Outcome::text(text.clone()),
+    };
+    outcome.parts = parts;
+    if failed {
+        let message = match text.trim() {
+            "" => "the tool failed and gave no reason".to_owned(),
+            said => said.to_owned(),
+        };
+        outcome = outcome.failing(ErrorInfo::new(Code::Failed, message));
+    }
+    outcome
+}
+
+/// A block as text, and as a part where a model may be able to see it.
+fn read(block: Value) -> (String, Option<Part>) {
+    let Value::Object(mut block) = block else {
+        return match block {
+            Value::String(text) => (text, None),
+            other => (format!("[{}: not shown]", kind_of(&other)), None),
+        };
+    };
+    let word = |key: &str| {
+        block
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let kind = word("type");
+    let mime = word("mimeType");
+    match kind.as_str() {
+        "text" => (word("text"), None),
+        "image" => {
+            let Some(Value::String(data)) = block.remove("data") else {
+                return ("[image without data]".to_owned(), None);
+            };
+            let size = decoded_len(&data);
+            if data.len() > MAX_IMAGE_BYTES {
+                return (
+                    format!("[image {mime}, {size} bytes: too large to show]"),
+                    None,
+                );
+            }
+            let text = format!("[image {mime}, {size} bytes]");
+            let source = PartSource::Base64 { data };
+            (text, Some(Part::Image { mime, source }))
+        }
+        "resource_link" => {
+            let name = Some(word("title"))
+                .filter(|title| !title.is_empty())
+                .unwrap_or_else(|| word("name"));
+            (described("resource", &[&name, &word("uri"), &mime]), None)
+        }
+        "resource" => {
+            let resource = block.remove("resource").unwrap_or_default();
+            let uri = resource["uri"].as_str().unwrap_or_default();
+            let mime = resource["mimeType"].as_str().unwrap_or_default();
+            match (resource["text"].as_str(), resource["blob"].as_str()) {
+                (Some(text), _) => (
+                    format!("{}\n{text}", described("resource", &[uri, mime])),
+                    None,
+                ),
+                (None, Some(blob)) => {
+                    let size = format!("{} bytes: not shown", decoded_len(blob));
+                    (described("resource", &[uri, mime, &size]), None)
+                }
+                (None, None) => (described("resource", &[uri, mime]), None),
+            }
+        }
+        // Sound, and whatever a later revision or a mistake brings.
+        _ => {
+            let kind = if kind.is_empty() {
+                "content of no type"
+            } else {
+                &kind
+            };
+            let size = match (
+                block.get("data").and_then(Value::as_str),
+                block.get("text").and_then(Value::as_str),
+            ) {
+                (Some(data), _) => format!("{} bytes: not shown", decoded_len(data)),
+                (None, Some(text)) => return (format!("[{kind}]\n{text}"), None),
+                (None, None) => "not shown".to_owned(),
+            };
+            (described(kind, &[&mime, &size]), None)
+        }
+    }
+}
+
+fn described(kind: &str, facts: &[&str]) -> String {
+    let facts: Vec<&str> = facts
+        .iter()
+        .copied()
+        .filter(|fact| !fact.is_empty())
+        .collect();
+    if facts.is_empty() {
+        format!("[{kind}]")
+    } else {
+        format!("[{kind} {}]", facts.join(", "))
+    }
+}
+
+fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The bytes that a base64 text stands for.
+fn decoded_len(base64: &str) -> usize {
+    let padding = base64
+        .bytes()
+        .rev()
+        .take(2)
+        .take_while(|byte| *byte == b'=')
+        .count();
+    (base64.len() / 4 * 3).saturating_sub(padding) + [0, 0, 1, 2][base64.len() % 4]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outfitter_core::canonical;
+    use serde_json::json;
+
+    #[test]
+    fn every_block_leaves_something_and_none_voids_the_rest() {
+        let said = [
+            json!({"content": [{"type": "text", "text": "a"}]}),
+            json!({}),
+            json!(null),
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
+            json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": 1}}),
+            json!({"structuredContent": [1]}),
+            json!({"content": "a"}),
+            json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}),
+            json!({"content": [], "structuredContent": {"a": 1}, "isError": true}),
+            json!({"content": [{"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]}),
+            json!({"content": [{"type": "audio", "data": "aGVsbG8=", "mimeType": "audio/wav"}]}),
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "video", "data": "aGk=", "mimeType": "video/mp4"}]}),
+            json!({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "body"}}]}),
+            json!({"content": [{"type": "resource", "resource": {"uri": "file:///a", "mimeType": "a/b", "blob": "aGk="}}]}),
+            json!({"content": [{"type": "resource_link", "uri": "relative/path"}]}),
+            json!({"content": [{"type": "text", "text": "a", "annotations": {"audience": ["system"]}}]}),
+            json!({"content": [{"x": 1}, 7, null]}),
+        ];
+        let lines: Vec<String> = said
+            .into_iter()
+            .map(|said| {
+                let text = canonical(&said);
+                let Outcome {
+                    result,
+                    parts,
+                    failed,
+                    ..
+                } = outcome(said);
+                let failed = failed.map(|error| format!(" failed {:?}", error.message));
+                let parts = match parts.len() {
+                    0 => String::new(),
+                    count => format!(" parts {count}"),
+                };
+                format!(
+                    "{text}\n  {}{parts}{}",
+                    canonical(&result),
+                    failed.unwrap_or_default()
+                )
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_decoded_bytes() {
+        for (text, size) in [
+            ("", 0),
+            ("aGk=", 2),
+            ("aA==", 1),
+            ("aGVs", 3),
+            ("aGk", 2),
+            ("aA", 1),
+        ] {
+            assert_eq!(decoded_len(text), size, "{text}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What a call needs of a server: its present process, or a new one.
+
+use std::sync::Arc;
+
+use outfitter_core::{Cancel, Code, ToolError};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
+
+use super::connection::Connection;
+use super::server::StdioServer;
+use super::stderr::Ring;
+
+/// Between the calls of a server and the task that keeps it alive.
+pub(crate) struct Link {
+    pub(crate) server: Arc<StdioServer>,
+    /// What it prints for people.
+    pub(crate) stderr: Ring,
+    live: watch::Sender<Live>,
+    limit: Semaphore,
+    /// A call waits for it to be started again.
+    pub(crate) wanted: Notify,
+}
+
+/// Whether a server can be asked.
+#[derive(Clone)]
+pub(crate) enum Live {
+    /// Not yet.
+    Starting,
+    /// By this connection.
+    Ready(Arc<Connection>),
+    /// It does not run, and why. It is started when it is wanted, or a little later.
+    Down(Arc<str>),
+    /// It does not run and will not.
+    Stopped,
+}
+
+impl Link {
+    pub(crate) fn new(server: Arc<StdioServer>, live: Live) -> Self {
+        Self {
+            stderr: Ring::default(),
+            live: watch::Sender::new(live),
+            limit: Semaphore::new(server.concurrency),
+            wanted: Notify::new(),
+            server,
+        }
+    }
+
+    pub(crate) fn set(&self, live: Live) {
+        self.live.send_replace(live);
+    }
+
+    /// It does not run and will not; who waits for it is told.
+    pub(crate) fn end(&self, why: &str) {
+        if let Live::Ready(connection) = self.live.send_replace(Live::Stopped) {
+            connection.end(&why.into());
+        }
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<Live> {
+        self.live.subscribe()
+    }
+
+    /// A place among the calls that the server works on.
+    pub(crate) async fn enter(&self, cancel: &Cancel) -> Result<SemaphorePermit<'_>, ToolError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ToolError::new(Code::Cancelled, "the call was stopped before it was made")),
+            permit = self.limit.acquire() => permit.map_err(|_| self.gone("it was stopped")),
+        }
+    }
+
+    /// The connection to ask by. A server that is down is started once for it.
+    pub(crate) async fn connection(&self, cancel: &Cancel) -> Result<Arc<Connection>, ToolError> {
+        if let Live::Ready(connection) = &*self.live.borrow()
+            && connection.is_open()
+        {
+            return Ok(connection.clone());
+        }
+        let patience = self.server.connect_timeout;
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => Err(ToolError::new(Code::Cancelled, "the call was stopped before it was made")),
+            found = self.revived() => found,
+            () = tokio::time::sleep(patience) => {
+                Err(self.gone(&format!("it is not ready after {} s", patience.as_secs_f64())))
+            }
+        }
+    }
+
+    async fn revived(&self) -> Result<Arc<Connection>, ToolError> {
+        let mut live = self.watch();
+        let mut asked = false;
+        loop {
+            let now = live.borrow_and_update().clone();
+            match now {
+                Live::Ready(connection) if connection.is_open() => return Ok(connection),
+                // Its end is known here before it is there.
+                Live::Ready(_) | Live::Starting => {}
+                Live::Down(why) if asked => return Err(self.gone(&why)),
+                Live::Down(_) => {
+                    asked = true;
+                    self.wanted.notify_one();
+                }
+                Live::Stopped => return Err(self.gone("it was stopped")),
+            }
+            if live.changed().await.is_err() {
+                return Err(self.gone("it was stopped"));
+            }
+        }
+    }
+
+    fn gone(&self, why: &str) -> ToolError {
+        ToolError::unavailable(format!(
+            "the MCP server {} is not there: {why}",
+            self.server.name
+        ))
+    }
+}

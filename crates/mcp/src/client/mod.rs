@@ -1,0 +1,30 @@
+//! Servers as sources of tools.
+//!
+//! - [`source`]: the source, its task and its state; [`attempt`]: one life of a server's process
+//! - [`handshake`], [`listing`]: what is said before a server is ready
+//! - [`connection`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's pipes
+//! - [`link`], [`tool`], [`content`]: one call, and what came of it
+//! - [`server`], [`status`], [`stderr`]: what the operator says and reads
+//!
+//! The JSON-RPC layer is ours and not the library's: the library decodes into types, and a single
+//! value that does not fit costs the whole list, the whole result or a call that never ends.
+
+mod attempt;
+mod connection;
+mod content;
+mod handshake;
+mod lines;
+mod link;
+mod listing;
+mod outbox;
+mod server;
+mod source;
+mod status;
+mod stderr;
+mod tool;
+mod wire;
+
+pub use handshake::Era;
+pub use server::{Enabled, Host, InvalidServer, StdioServer};
+pub use source::McpSource;
+pub use status::{ServerState, ServerStatus, Transport};

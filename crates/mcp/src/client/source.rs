@@ -1,0 +1,372 @@
+//! A server as a source of tools, and the task that keeps it alive.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_core::stream::BoxStream;
+use futures_util::StreamExt as _;
+use outfitter_core::{
+    Cancel, Fault, Generation, SourceId, SourceSnapshot, Tool, ToolSource, Trust, UnixMs,
+};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::attempt::{End, live};
+use super::connection::Connection;
+use super::handshake::{Era, Known};
+use super::link::{Link, Live};
+use super::listing::Listed;
+use super::server::{Enabled, Host, InvalidServer, StdioServer};
+use super::status::{ServerState, ServerStatus, Transport};
+use super::tool::McpTool;
+
+/// How long is waited before the first new start; each further one waits twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How often a server is started again by itself. After that it is started when a call wants it.
+const MAX_STARTS: u32 = 6;
+
+/// A server that lived this long is healthy: its end begins a new count.
+const STEADY: Duration = Duration::from_secs(60);
+
+/// How long the task may take to end the process when the source is stopped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(6);
+
+/// A server that runs as a child of ours, as a source of tools.
+///
+/// Listing never waits for it: until it is ready its snapshot has no tools and a fault that says
+/// so. When it dies its tools stay, it is started again after a pause, and a call that comes
+/// meanwhile waits for it. A call that may have reached it is never sent twice. Dropping the source
+/// kills the process and all it started.
+pub struct McpSource {
+    shared: Arc<Shared>,
+    stop: Cancel,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+/// What the task, the source and its tools share.
+pub(crate) struct Shared {
+    pub(crate) link: Arc<Link>,
+    pub(crate) host: Host,
+    snapshot: watch::Sender<Arc<SourceSnapshot>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    state: ServerState,
+    since: UnixMs,
+    ready_at: Option<Instant>,
+    era: Option<Era>,
+    last_error: Option<String>,
+    restarts: u32,
+    tools: Vec<Arc<McpTool>>,
+    faults: Vec<Fault>,
+}
+
+impl McpSource {
+    /// Starts the server, without waiting for it.
+    ///
+    /// # Errors
+    /// [`InvalidServer`] when it cannot be run as it is described. What goes wrong later is a fault
+    /// in the snapshot.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
+    pub fn start(server: StdioServer, host: Host) -> Result<Self, InvalidServer> {
+        server.check()?;
+        let (state, now) = match server.state {
+            Enabled::Yes => (ServerState::Starting, Live::Starting),
+            Enabled::No => (ServerState::Disabled, Live::Stopped),
+        };
+        let shared = Arc::new(Shared {
+            link: Arc::new(Link::new(Arc::new(server), now)),
+            snapshot: watch::Sender::new(Arc::default()),
+            state: Mutex::new(State {
+                state,
+                since: host.clock.now(),
+                ready_at: None,
+                era: None,
+                last_error: None,
+                restarts: 0,
+                tools: Vec::new(),
+                faults: Vec::new(),
+            }),
+            host,
+        });
+        let stop = Cancel::new();
+        let mut tasks = JoinSet::new();
+        match state {
+            ServerState::Disabled => {}
+            _ => {
+                shared.publish();
+                let (shared, stop) = (shared.clone(), stop.child());
+                tasks.spawn(async move { keep_alive(&shared, &stop).await });
+            }
+        }
+        Ok(Self {
+            shared,
+            stop,
+            tasks: Mutex::new(tasks),
+        })
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn status(&self) -> ServerStatus {
+        let state = self.shared.lock();
+        ServerStatus {
+            name: self.shared.link.server.name.to_string(),
+            transport: Transport::Stdio,
+            era: state.era,
+            status: match state.state {
+                ServerState::Ready if !state.faults.is_empty() => ServerState::Degraded,
+                other => other,
+            },
+            since: state.since,
+            last_error: state.last_error.clone(),
+            tools: state.tools.len(),
+            restarts: state.restarts,
+        }
+    }
+
+    /// The last of what it printed for people, at most 16 KiB.
+    #[must_use]
+    pub fn stderr(&self) -> String {
+        self.shared.link.stderr.text()
+    }
+
+    /// Waits until it is ready, or is not going to be soon, or the time is up: for programs that
+    /// make one call and end.
+    pub async fn settled(&self, within: Duration) {
+        let mut live = self.shared.link.watch();
+        let settled = live.wait_for(|live| !matches!(live, Live::Starting));
+        let _ = tokio::time::timeout(within, settled).await;
+    }
+
+    /// Ends the process: its input ends, and what is left of its tree a little later is killed.
+    /// Takes a few seconds at most. Calls that come after it are `unavailable`.
+    pub async fn stop(&self) {
+        self.stop.cancel();
+        let mut tasks =
+            std::mem::take(&mut *self.tasks.lock().unwrap_or_else(PoisonError::into_inner));
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        // What has not ended by then is killed with the task.
+        let _ = tokio::time::timeout(STOP_TIMEOUT, ended).await;
+    }
+}
+
+impl Drop for McpSource {
+    fn drop(&mut self) {
+        // The process dies with the task; nobody shall wait for its answers.
+        self.shared.link.end("it was stopped");
+    }
+}
+
+impl ToolSource for McpSource {
+    fn id(&self) -> &SourceId {
+        &self.shared.link.server.name
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::Remote
+    }
+
+    fn snapshot(&self) -> Arc<SourceSnapshot> {
+        self.shared.snapshot.borrow().clone()
+    }
+
+    fn changes(&self) -> BoxStream<'static, Generation> {
+        let snapshots = self.shared.snapshot.subscribe();
+        futures_util::stream::unfold(snapshots, |mut snapshots| async move {
+            snapshots.changed().await.ok()?;
+            let generation = snapshots.borrow_and_update().generation;
+            Some((generation, snapshots))
+        })
+        .boxed()
+    }
+}
+
+async fn keep_alive(shared: &Shared, stop: &Cancel) {
+    let mut known = Known::Nothing;
+    let mut pause = FIRST_PAUSE;
+    let mut starts = 0;
+    loop {
+        let why = match live(shared, known, stop).await {
+            End::Stopped => break,
+            End::ProbeKilled(why) => {
+                tracing::debug!(server = %shared.link.server.name, why, "ended when it was asked for its era; it is started again");
+                known = Known::Era(Era::Legacy);
+                shared.again();
+                continue;
+            }
+            End::Failed(why) => {
+                // What was known may have been wrong, or the program another one now.
+                known = Known::Nothing;
+                why
+            }
+            End::Died(why) => {
+                known = shared.lock().era.map_or(Known::Nothing, Known::Era);
+                if shared.lived() >= STEADY {
+                    (pause, starts) = (FIRST_PAUSE, 0);
+                }
+                why
+            }
+        };
+        tracing::warn!(server = %shared.link.server.name, why, "an MCP server does not run");
+        shared.down(&why);
+        starts += 1;
+        let rest = async {
+            if starts < MAX_STARTS {
+                tokio::time::sleep(pause).await;
+            } else {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => break,
+            () = shared.link.wanted.notified() => {}
+            () = rest => {}
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        shared.again();
+    }
+    shared.stopped();
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_ready(&self) -> bool {
+        self.lock().ready_at.is_some()
+    }
+
+    fn lived(&self) -> Duration {
+        self.lock()
+            .ready_at
+            .map_or(Duration::ZERO, |at| at.elapsed())
+    }
+
+    /// It can be asked.
+    pub(crate) fn ready(&self, connection: &Arc<Connection>, era: Era, listed: Listed) {
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Ready);
+            state.ready_at = Some(Instant::now());
+            state.era = Some(era);
+        }
+        self.offer(listed);
+        self.link.set(Live::Ready(connection.clone()));
+    }
+
+    /// It offers these tools now.
+    pub(crate) fn offer(&self, listed: Listed) {
+        let Listed { tools, mut faults } = listed;
+        let known = self.lock().tools.clone();
+        let tools = tools
+            .into_iter()
+            .map(|remote| {
+                // The same allocation is the same tool: nothing has to be compiled again.
+                if let Some(tool) = known.iter().find(|known| known.remote == remote) {
+                    return tool.clone();
+                }
+                let name = remote.name.clone();
+                let (tool, fault) = McpTool::new(remote, self.link.clone());
+                faults.extend(fault.map(|why| Fault { what: name, why }));
+                Arc::new(tool)
+            })
+            .collect();
+        {
+            let mut state = self.lock();
+            state.tools = tools;
+            state.faults = faults;
+        }
+        self.publish();
+    }
+
+    /// It offers what it offered, but something is wrong.
+    pub(crate) fn keep(&self, why: &str) {
+        {
+            let mut state = self.lock();
+            state.last_error = Some(why.to_owned());
+            state.faults.retain(|fault| fault.what != "tools/list");
+            state.faults.push(Fault {
+                what: "tools/list".to_owned(),
+                why: why.to_owned(),
+            });
+        }
+        self.publish();
+    }
+
+    fn down(&self, why: &str) {
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Down);
+            state.ready_at = None;
+            state.last_error = Some(why.to_owned());
+        }
+        self.publish();
+        self.link.set(Live::Down(why.into()));
+    }
+
+    fn again(&self) {
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Starting);
+            state.restarts += 1;
+        }
+        self.publish();
+        self.link.set(Live::Starting);
+    }
+
+    fn stopped(&self) {
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Down);
+            state.last_error = Some("it was stopped".to_owned());
+        }
+        self.publish();
+        self.link.set(Live::Stopped);
+    }
+
+    fn enter(&self, state: &mut State, next: ServerState) {
+        if state.state != next {
+            state.state = next;
+            state.since = self.host.clock.now();
+        }
+    }
+
+    fn publish(&self) {
+        let state = self.lock();
+        let mut faults = Vec::new();
+        let whole = match (state.state, &state.last_error) {
+            (ServerState::Starting, None) => Some("it is starting".to_owned()),
+            (ServerState::Starting, Some(why)) => Some(format!("it is started again: {why}")),
+            (ServerState::Down, why) => Some(why.clone().unwrap_or_default()),
+            (ServerState::Ready | ServerState::Degraded | ServerState::Disabled, _) => None,
+        };
+        faults.extend(whole.map(|why| Fault {
+            what: "server".to_owned(),
+            why,
+        }));
+        faults.extend(state.faults.iter().cloned());
+        let tools = state
+            .tools
+            .iter()
+            .map(|tool| tool.clone() as Arc<dyn Tool>)
+            .collect();
+        self.snapshot.send_modify(|snapshot| {
+            *snapshot = Arc::new(SourceSnapshot {
+                generation: Generation(snapshot.generation.0 + 1),
+                tools,
+                faults,
+            });
+        });
+    }
+}

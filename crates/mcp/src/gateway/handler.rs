@@ -1,0 +1,177 @@
+//! Listing and calling, as the library asks for them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use outfitter_core::{
+    Arguments, CallHost, CallId, Clock, EventSink, Hash, Principal, RawCall, SessionId,
+};
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+
+use super::progress::{Forward, Watch};
+use super::results;
+use super::service::SESSION_HEADER;
+
+/// How long progress that came before the end may still be on its way when the end is there.
+const LAST_PROGRESS: Duration = Duration::from_millis(250);
+
+/// Digits of the hash in the id of a session that nobody named.
+const SESSION_DIGITS: usize = 24;
+
+/// Serves one caller at a time; who that is stands beside each request.
+#[derive(Clone)]
+pub(crate) struct Handler {
+    host: Arc<dyn CallHost>,
+    clock: Arc<dyn Clock>,
+    config: Arc<ServerConfig>,
+}
+
+/// Who asks, and in which of their sessions.
+struct Caller {
+    who: Arc<Principal>,
+    session: SessionId,
+}
+
+impl Handler {
+    pub(crate) fn new(host: Arc<dyn CallHost>, clock: Arc<dyn Clock>) -> Self {
+        let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new("outfitter", env!("CARGO_PKG_VERSION")));
+        Self {
+            host,
+            clock,
+            config: Arc::new(config),
+        }
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        (*self.config).clone()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let caller = Caller::of(&context)?;
+        let listed = self
+            .host
+            .list(&caller.who, &caller.session)
+            .await
+            .map_err(|error| failed(&format!("failed to {error}")))?;
+        // A deferred tool joins when it was asked for by tool_expand_tools. What a result looks
+        // like is not said: one that is too long to be read whole is cut, and clients refuse what
+        // does not fit a schema they were given.
+        let tools = listed
+            .into_iter()
+            .filter(|tool| tool.presented)
+            .map(|tool| {
+                let schema = match &*tool.input_schema {
+                    Value::Object(schema) => schema.clone(),
+                    _ => Map::from_iter([("type".to_owned(), json!("object"))]),
+                };
+                Tool::new(
+                    tool.name.as_str().to_owned(),
+                    tool.description.to_string(),
+                    schema,
+                )
+            });
+        // Another caller's list is another one.
+        Ok(ListToolsResult::with_all_items(tools.collect())
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let caller = Caller::of(&context)?;
+        let id = CallId::mint(&*self.clock);
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let call = RawCall {
+            id: id.clone(),
+            name: request.name.into_owned(),
+            arguments: Arguments::from_value(arguments),
+        };
+        let (watch, forward) = Watch::new(id, context.meta.get_progress_token());
+        let end = tokio::select! {
+            biased;
+            end = self.make(caller, call, watch.clone(), forward, &context) => end,
+            // Nobody reads the answer; the host sees that its call is given up.
+            () = context.ct.cancelled() => return Err(failed("the call was stopped")),
+        };
+        Ok(end.into())
+    }
+}
+
+impl Handler {
+    async fn make(
+        &self,
+        caller: Caller,
+        call: RawCall,
+        watch: Arc<Watch>,
+        forward: Forward,
+        context: &RequestContext<RoleServer>,
+    ) -> CallToolResult {
+        let events = watch.clone() as Arc<dyn EventSink>;
+        let work = self.host.call(caller.who, &caller.session, call, events);
+        let shown = forward.run(&context.peer);
+        tokio::pin!(shown);
+        // A client that reads slowly holds its progress up and not the call.
+        let end = tokio::select! {
+            biased;
+            end = work => end,
+            () = async { shown.as_mut().await; std::future::pending::<()>().await } => unreachable!(),
+        };
+        watch.close();
+        let _ = tokio::time::timeout(LAST_PROGRESS, shown).await;
+        results::result(end, watch.message().as_deref())
+    }
+}
+
+impl Caller {
+    /// A session of the legacy era is a session of ours. In the modern era there is none: there all
+    /// calls of one person share one, so that what one call hands out (a job, an artifact) is there
+    /// for the next.
+    fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let parts = parts.ok_or_else(|| failed("the request did not come by HTTP"))?;
+        let who = parts.extensions.get::<Arc<Principal>>().cloned();
+        let who = who.ok_or_else(|| failed("who calls is not known"))?;
+        let named = parts
+            .headers
+            .get(SESSION_HEADER)
+            .and_then(|name| name.to_str().ok());
+        let session = match named {
+            Some(name) => SessionId::new(format!("mcp-{name}")),
+            None => {
+                let owner = format!("{}\0{}", who.tenant.as_str(), who.subject.as_str());
+                let hash = Hash::of(owner).to_string();
+                let digits: String = hash
+                    .trim_start_matches("sha256:")
+                    .chars()
+                    .take(SESSION_DIGITS)
+                    .collect();
+                SessionId::new(format!("mcp-{digits}"))
+            }
+        };
+        match session {
+            Ok(session) => Ok(Self { who, session }),
+            Err(error) => Err(ErrorData::invalid_request(error.to_string(), None)),
+        }
+    }
+}
+
+fn failed(why: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::INTERNAL_ERROR, why.to_owned(), None)
+}

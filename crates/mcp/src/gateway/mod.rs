@@ -1,0 +1,16 @@
+//! A caller's own tools, served to MCP clients over streamable HTTP.
+//!
+//! - [`service`]: what the HTTP layer mounts; who calls, and whose session it is
+//! - [`handler`]: listing and calling, as the library asks for them
+//! - [`progress`], [`results`]: what happens meanwhile, and what came of it
+//!
+//! The gateway decides nothing: every listing and every call goes to the
+//! [`CallHost`](outfitter_core::CallHost), which takes the principal from the transport and sends
+//! the call down the one pipeline.
+
+mod handler;
+mod progress;
+mod results;
+mod service;
+
+pub use service::{GatewayOptions, McpService};

@@ -1,0 +1,78 @@
+//! What came of a call, as MCP says it.
+
+use outfitter_core::{
+    CallEnd, CallHostError, Code, ErrorInfo, InterruptKind, Message, Part, PartSource, Projection,
+};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::Value;
+
+/// The text is what a model of ours would read; the structure is the result, where that is an
+/// object; every failure, also a refusal, is a result with `isError` and a code of the one table.
+pub(crate) fn result(
+    end: Result<CallEnd, CallHostError>,
+    message: Option<&Message>,
+) -> CallToolResult {
+    let output = match end {
+        Ok(CallEnd::Output(output)) => output,
+        Ok(CallEnd::Waiting(interrupt)) => {
+            return refused(&waiting(&interrupt.kind, interrupt.id.as_str()));
+        }
+        Err(error) => return refused(&not_taken(&error)),
+    };
+    let mut content = Vec::new();
+    match message {
+        Some(message) => content.extend(message.parts.iter().filter_map(block)),
+        None => content.push(ContentBlock::text(output.projection().0)),
+    }
+    let mut result = match output.error {
+        None => CallToolResult::success(content),
+        Some(_) => CallToolResult::error(content),
+    };
+    result.structured_content = output.result.clone().filter(Value::is_object);
+    result
+}
+
+fn block(part: &Part) -> Option<ContentBlock> {
+    match part {
+        Part::Text { text } => Some(ContentBlock::text(text.as_str())),
+        Part::Image {
+            mime,
+            source: PartSource::Base64 { data },
+        } => Some(ContentBlock::image(data.as_str(), mime.as_str())),
+        // Where they are, the client cannot reach; the text says what they are.
+        Part::Image {
+            source: PartSource::Artifact { .. } | PartSource::Url { .. },
+            ..
+        }
+        | Part::Reasoning { .. }
+        | Part::Refusal { .. }
+        | Part::ToolCall(_)
+        | Part::Provider { .. } => None,
+    }
+}
+
+fn refused(error: &ErrorInfo) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(
+        Projection::of(None, Some(error)).0,
+    )])
+}
+
+/// There is no way to answer here, so the client is told where there is one.
+fn waiting(kind: &InterruptKind, id: &str) -> ErrorInfo {
+    let (code, what) = match kind {
+        InterruptKind::Approval { .. } => (Code::NeedsApproval, "a person must approve this call"),
+        InterruptKind::Question { .. } => (Code::NeedsApproval, "the tool asks a person something"),
+        InterruptKind::Delay | InterruptKind::Remote { .. } => (Code::Busy, "the call waits"),
+    };
+    ErrorInfo::new(code, what).with_hint(format!("it goes on when {id} is answered"))
+}
+
+fn not_taken(error: &CallHostError) -> ErrorInfo {
+    let code = match error {
+        CallHostError::NotFound(_) => Code::NotFound,
+        CallHostError::Busy(_) => Code::Busy,
+        CallHostError::Journal(_) => Code::Internal,
+        CallHostError::Unavailable(_) => Code::Unavailable,
+    };
+    ErrorInfo::new(code, format!("failed to {error}"))
+}

@@ -1,0 +1,265 @@
+//! A host of calls over the real registry and the real pipeline, without sessions or a log.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    Attended, CallEnd, CallHost, CallHostError, CallId, Cancel, Deadline, EntryBody, Event,
+    EventBody, EventSeq, EventSink, Exposure, Grant, Journal, JournalError, Listing, NameSet,
+    Outcome, Part, PartSource, Principal, Progress, ProgressSink, RawCall, RefusingArtifacts,
+    RefusingSandbox, Reply, Role, RunId, Selection, Services, SessionFacts, SessionId, SourceId,
+    Stream, SystemClock, Tool, ToolContext, ToolError, ToolName, ToolSpec, Trust, UnixMs,
+};
+use outfitter_tools::{NativeSource, Pipeline, RunHandle, ToolRegistry, ToolView};
+use serde_json::{Value, json};
+
+pub(crate) struct Hosted {
+    registry: ToolRegistry,
+    pipeline: Pipeline,
+    /// In which sessions it was called, by whom.
+    pub(crate) seen: Mutex<Vec<(String, String)>>,
+    /// Calls that were begun, and those that were given up.
+    pub(crate) begun: Arc<AtomicU64>,
+    pub(crate) given_up: Arc<AtomicU64>,
+}
+
+impl Hosted {
+    pub(crate) fn new() -> Arc<Self> {
+        let begun = Arc::new(AtomicU64::new(0));
+        let given_up = Arc::new(AtomicU64::new(0));
+        let probe = |name: &str, change: fn(&mut ToolSpec)| {
+            let schema = json!({"type": "object"});
+            let mut spec = ToolSpec::new(
+                ToolName::new(name).unwrap(),
+                format!("Does {name}."),
+                schema,
+            );
+            change(&mut spec);
+            let (begun, given_up) = (begun.clone(), given_up.clone());
+            Arc::new(Probe {
+                spec,
+                begun,
+                given_up,
+            }) as Arc<dyn Tool>
+        };
+        let tools = vec![
+            probe("echo", |spec| {
+                spec.input_schema = Arc::new(
+                    json!({"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false}),
+                );
+            }),
+            probe("words", |_| {}),
+            probe("picture", |_| {}),
+            probe("fails", |_| {}),
+            probe("steps", |_| {}),
+            probe("hangs", |_| {}),
+            probe("secret", |spec| spec.min_role = Role::Admin),
+            probe("later", |spec| spec.exposure = Exposure::Deferred),
+            probe("unseen", |spec| spec.exposure = Exposure::Hidden),
+            probe("abroad", |spec| spec.effects = outfitter_core::Effects::ALL),
+        ];
+        let registry = ToolRegistry::default();
+        let source = NativeSource::new(SourceId::new("test").unwrap(), Trust::Builtin, tools);
+        registry.add(Arc::new(source)).unwrap();
+        Arc::new(Self {
+            registry,
+            pipeline: Pipeline::default(),
+            seen: Mutex::default(),
+            begun,
+            given_up,
+        })
+    }
+
+    fn view(&self, who: &Arc<Principal>, session: &SessionId) -> Arc<ToolView> {
+        self.registry
+            .seal(Grant::full(Role::Admin), Selection::default())
+            .view(&SessionFacts {
+                who: who.clone(),
+                session: session.clone(),
+                attended: Attended::No,
+                expanded: Arc::default(),
+                skills: NameSet::all(),
+            })
+    }
+}
+
+pub(crate) fn principal(subject: &str, role: Role) -> Arc<Principal> {
+    Arc::new(Principal {
+        tenant: "acme".into(),
+        subject: subject.into(),
+        role,
+        channel: "mcp".into(),
+        stream: None,
+    })
+}
+
+#[async_trait]
+impl CallHost for Hosted {
+    async fn list(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        Ok(self.view(&Arc::new(who.clone()), session).listing())
+    }
+
+    async fn call(
+        &self,
+        who: Arc<Principal>,
+        session: &SessionId,
+        call: RawCall,
+        events: Arc<dyn EventSink>,
+    ) -> Result<CallEnd, CallHostError> {
+        let seen = (session.to_string(), who.subject.as_str().to_owned());
+        self.seen.lock().unwrap().push(seen);
+        let run = RunId::mint(&SystemClock);
+        let journal = Arc::new(Told {
+            events,
+            session: session.clone(),
+            run: run.clone(),
+            next: AtomicU64::new(0),
+        });
+        let view = self.view(&who, session);
+        let handle = RunHandle {
+            who,
+            session: session.clone(),
+            run,
+            attended: Attended::No,
+            cancel: Cancel::new(),
+            deadline: Deadline::NEVER,
+            journal,
+            sandbox: Arc::new(RefusingSandbox::new()),
+            artifacts: Arc::new(RefusingArtifacts),
+            clock: Arc::new(SystemClock),
+            services: Services::default(),
+        };
+        Ok(self.pipeline.run(&view, call, &handle).await?)
+    }
+}
+
+/// Sends everything on and keeps nothing.
+struct Told {
+    events: Arc<dyn EventSink>,
+    session: SessionId,
+    run: RunId,
+    next: AtomicU64,
+}
+
+impl Told {
+    fn tell(&self, body: EventBody) {
+        self.events.send(Arc::new(Event {
+            seq: EventSeq(self.next.fetch_add(1, Ordering::SeqCst)),
+            at: UnixMs(0),
+            session: self.session.clone(),
+            run: self.run.clone(),
+            via: None,
+            body,
+        }));
+    }
+}
+
+struct Sink {
+    events: Arc<dyn EventSink>,
+    session: SessionId,
+    run: RunId,
+    call: CallId,
+}
+
+impl ProgressSink for Sink {
+    fn emit(&self, stream: Stream, bytes: &[u8]) {
+        let body = EventBody::ToolProgress {
+            tool_call_id: self.call.clone(),
+            text: String::from_utf8_lossy(bytes).into_owned(),
+            stream,
+            closed: false,
+            dropped_bytes: 0,
+        };
+        self.events.send(Arc::new(Event {
+            seq: EventSeq(0),
+            at: UnixMs(0),
+            session: self.session.clone(),
+            run: self.run.clone(),
+            via: None,
+            body,
+        }));
+    }
+}
+
+#[async_trait]
+impl Journal for Told {
+    async fn record(&self, entries: Vec<EntryBody>) -> Result<(), JournalError> {
+        for entry in entries {
+            if let EntryBody::Event(body) = entry {
+                self.tell(body);
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self, call: &CallId) -> Progress {
+        Progress::into(Arc::new(Sink {
+            events: self.events.clone(),
+            session: self.session.clone(),
+            run: self.run.clone(),
+            call: call.clone(),
+        }))
+    }
+
+    fn close_progress(&self, _: &CallId) {}
+}
+
+/// Does what its name says.
+struct Probe {
+    spec: ToolSpec,
+    begun: Arc<AtomicU64>,
+    given_up: Arc<AtomicU64>,
+}
+
+/// Counts when it is dropped.
+struct Dropped(Arc<AtomicU64>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Tool for Probe {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        Ok(match self.spec.name.as_str() {
+            "words" => Outcome::text("only words").into(),
+            "picture" => {
+                let mut outcome = Outcome::text("[image image/png, 2 bytes]");
+                let source = PartSource::Base64 {
+                    data: "aGk=".to_owned(),
+                };
+                outcome.parts = vec![Part::Image {
+                    mime: "image/png".to_owned(),
+                    source,
+                }];
+                outcome.into()
+            }
+            "fails" => return Err(ToolError::failed("the disk is full")),
+            "steps" => {
+                for step in 0..3 {
+                    cx.progress.info(&format!("step {step}"));
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Outcome::json(json!({"steps": 3})).into()
+            }
+            "hangs" => {
+                let _dropped = Dropped(self.given_up.clone());
+                std::future::pending().await
+            }
+            _ => Outcome::json(args).into(),
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! The mcp crate from outside: real processes behind real pipes.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "helpers of tests may fail the test, and a test that cannot run says why"
+)]
+
+mod calls;
+mod gateway;
+mod hosted;
+mod lists;
+mod lives;
+mod peers;
+mod support;

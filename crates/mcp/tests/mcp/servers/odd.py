@@ -1,0 +1,190 @@
+"""An MCP server that does one thing as no server should. `odd.py MODE RECORD`; what it is told is
+appended to the file RECORD, one message a line."""
+import json, os, subprocess, sys, time
+
+mode, record = sys.argv[1], sys.argv[2]
+out = sys.stdout.buffer
+LEGACY = "2025-11-25"
+MODERN = "2026-07-28"
+
+
+def tool(name, **more):
+    return {"name": name, "description": f"Does {name}.", "inputSchema": {"type": "object"}, **more}
+
+
+def send(message):
+    out.write(json.dumps(message).encode() + b"\n")
+    out.flush()
+
+
+def raw(text):
+    out.write(text if isinstance(text, bytes) else text.encode())
+    out.write(b"\n")
+    out.flush()
+
+
+def told(message):
+    with open(record, "a") as file:
+        file.write(json.dumps(message) + "\n")
+
+
+def lives():
+    with open(record + ".lives", "a") as file:
+        file.write("x")
+    return os.path.getsize(record + ".lives")
+
+
+life = lives()
+tools = [tool("echo")]
+if mode == "banner":
+    raw("Welcome to the odd server!")
+    raw("")
+    raw('{"level":"info","msg":"listening"}')
+    raw(b"\xef\xbb\xbf  ")
+elif mode == "stderr":
+    sys.stderr.write(("x" * 79 + "\n") * 5000)
+    sys.stderr.flush()
+elif mode == "bad_tools":
+    tools = [tool(f"good{n}") for n in range(9)]
+    tools[4:4] = [{"name": "bad", "description": "no schema"}]
+    tools += [{"name": 7, "inputSchema": {}}, tool("good1"), {"name": "list", "inputSchema": []}]
+    tools += [tool("odd", icons=7, annotations=[], execution={"a": 1})]
+elif mode == "names":
+    tools = [tool("calendar.get"), tool("calendar/get"), tool("calendar_get"), tool("x" * 100)]
+elif mode == "orphan":
+    subprocess.Popen(["sleep", sys.argv[3]])
+elif mode == "crash":
+    sys.stderr.write("cannot find the licence\n")
+    sys.exit(5)
+elif mode == "crash_once_ready" and life > 1:
+    sys.stderr.write("never again\n")
+    sys.exit(6)
+elif mode == "late":
+    time.sleep(1.5)
+elif mode == "dies":
+    tools = [tool("die"), tool("echo")]
+elif mode == "structured":
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tools = [tool("good", outputSchema=schema), tool("bad", outputSchema=schema)]
+
+
+def reply(id, result=None, error=None):
+    if mode == "string_ids":
+        id = str(id)
+    message = {"jsonrpc": "2.0", "id": id}
+    if mode == "no_version":
+        del message["jsonrpc"]
+    if error:
+        message["error"] = error
+    else:
+        message["result"] = result
+    send(message)
+
+
+def text(words, **more):
+    return {"content": [{"type": "text", "text": words}], **more}
+
+
+def call(id, params):
+    name = params["name"]
+    words = json.dumps(params.get("arguments", {}))
+    if mode == "video":
+        video = {"type": "video", "data": "aGVsbG8=", "mimeType": "video/mp4"}
+        reply(id, {"content": [{"type": "text", "text": "before"}, video]})
+    elif mode == "huge":
+        reply(id, text("h" * (20 << 20)) if name == "echo" and params["arguments"].get("huge") else text("small"))
+    elif mode == "huge_id_last":
+        send({"result": text("h" * (20 << 20)), "jsonrpc": "2.0", "id": id})
+    elif mode == "surrogate":
+        raw('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"a\\ud83dz"}]}}' % id)
+    elif mode == "byte":
+        raw(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"a\xffz"}]}}' % id)
+    elif mode == "garbled":
+        raw('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":' % id)
+    elif mode in ("dies", "crash_once_ready") and name != "echo":
+        sys.exit(3)
+    elif mode == "crash_once_ready":
+        sys.exit(3)
+    elif mode == "progress":
+        token = params["_meta"]["progressToken"]
+        for n in range(8):
+            time.sleep(0.25)
+            progress = {"progressToken": token, "progress": n, "total": 8, "message": f"step {n}"}
+            send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
+        reply(id, text("done"))
+    elif mode == "mute":
+        pass
+    elif mode == "grows":
+        if len(tools) == 1:
+            tools.append(tool("grown"))
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        reply(id, text("grew"))
+    elif mode == "refuses":
+        reply(id, error={"code": -32602, "message": "n must be positive"})
+    elif mode == "fails":
+        reply(id, text("no such file", isError=True))
+    elif mode == "structured":
+        content = {"n": 1} if name == "good" else {"n": "one"}
+        reply(id, text(json.dumps(content), structuredContent=content))
+    elif mode == "asks":
+        send({"jsonrpc": "2.0", "id": "p", "method": "ping"})
+        send({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}})
+        reply(id, text("asked"))
+    elif mode == "env":
+        reply(id, text(" ".join(sorted(os.environ))))
+    else:
+        reply(id, text(words))
+
+
+def page(cursor):
+    if mode == "cursor":
+        return {"tools": tools, "nextCursor": "again"}
+    if mode == "pages":
+        start = int(cursor or 0)
+        listed = {"tools": [tool(f"t{n}") for n in range(start, min(start + 50, 120))]}
+        if start + 50 < 120:
+            listed["nextCursor"] = str(start + 50)
+        return listed
+    return {"tools": tools}
+
+
+while True:
+    line = sys.stdin.buffer.readline()
+    if not line:
+        while mode == "immortal":
+            time.sleep(60)
+        break
+    message = json.loads(line)
+    told(message)
+    if mode == "deaf":
+        continue
+    method, id, params = message.get("method"), message.get("id"), message.get("params", {})
+    if id is None or method is None:
+        continue
+    if mode == "modern":
+        meta = params.get("_meta", {})
+        if meta.get("io.modelcontextprotocol/protocolVersion") != MODERN:
+            reply(id, error={"code": -32022, "message": "unsupported", "data": {"supported": [MODERN]}})
+        elif method == "server/discover":
+            reply(id, {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {"tools": {}}})
+        elif method == "tools/list":
+            reply(id, {"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"})
+        elif method == "tools/call":
+            reply(id, {"resultType": "complete", **text("modern")})
+    elif method == "server/discover":
+        if mode == "probe_exit":
+            sys.exit(1)
+        if mode != "probe_silent":
+            reply(id, error={"code": -32601, "message": "Method not found"})
+    elif method == "initialize":
+        version = {"future": "2099-01-01", "modern_in_legacy": MODERN}.get(mode, LEGACY)
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}}
+        if mode != "no_server_info":
+            result["serverInfo"] = {"name": "odd", "version": "1"}
+        reply(id, result)
+    elif method == "tools/list":
+        reply(id, page(params.get("cursor")))
+    elif method == "tools/call":
+        call(id, params)
+    else:
+        reply(id, error={"code": -32601, "message": "Method not found"})
