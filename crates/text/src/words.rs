@@ -20,7 +20,7 @@ const COMMON: &[&str] = &[
 /// ```
 /// use outfitter_text::words::words;
 ///
-/// assert_eq!(words("Write the Sales-Report"), ["write", "sales", "report"]);
+/// assert_eq!(words("Write the Sales-Reports"), ["write", "sale", "report"]);
 /// assert_eq!(words("生成报告"), ["生成", "成报", "报告"]);
 /// ```
 #[must_use]
