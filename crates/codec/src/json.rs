@@ -14,12 +14,20 @@ pub(crate) fn append_line(
     value: &impl Serialize,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
+    append_one_line(what, value, out)?;
+    out.push(b'\n');
+    Ok(())
+}
+
+/// Appends `value` to `out`, without a line feed. When it fails, `out` is what it was.
+pub(crate) fn append_one_line(
+    what: &'static str,
+    value: &impl Serialize,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
     let start = out.len();
     match value.serialize(&mut Serializer::with_formatter(&mut *out, OneLine)) {
-        Ok(()) => {
-            out.push(b'\n');
-            Ok(())
-        }
+        Ok(()) => Ok(()),
         Err(source) => {
             out.truncate(start);
             Err(EncodeError { what, source })

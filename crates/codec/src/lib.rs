@@ -1,15 +1,17 @@
-//! What programs read of Outfitter: NDJSON event lines, result documents, and the JSON Schemas of
-//! both. Pure: values in, bytes out.
+//! What programs read of Outfitter: NDJSON event lines, AG-UI events, result documents, what a
+//! renderer draws of a result, and the JSON Schemas of all. Pure: values in, bytes out.
 //!
-//! `docs/protocols/events.md` and `docs/protocols/tool-output.md` are the protocols; the code here
-//! follows them, and tests hold the two together.
+//! The pages of `docs/protocols/` are the protocols; the code here follows them, and tests hold the
+//! two together.
 
+pub mod agui;
 mod document;
 mod error;
 mod json;
 mod ndjson;
 mod order;
 mod schema;
+pub mod ui;
 mod wire;
 
 pub use document::{encode_error, encode_listing, encode_tool_output};

@@ -92,7 +92,9 @@ fn interrupted(event: &Event, interrupt: &Interrupt, out: &mut Vec<u8>) -> Resul
     let tool_call_id = interrupt.call.as_str();
     let expires_at = Seconds::from(interrupt.expires);
     match &interrupt.kind {
-        InterruptKind::Question { question, choices } => line(
+        InterruptKind::Question {
+            question, choices, ..
+        } => line(
             event,
             wire::Question {
                 question_id: id,

@@ -8,6 +8,8 @@ use schemars::transform::{Transform, transform_subschemas};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
+use crate::agui::AguiBody;
+use crate::ui::{Hints, UiSchema};
 use crate::wire::{
     self, Answered, Approval, Delta, Line, MessageLine, Question, RunFinished, RunStarted,
     ToolCallLine, ToolProgress, Usage, Versioned, Waiting, Warning,
@@ -47,7 +49,49 @@ pub fn schema_files() -> Vec<SchemaFile> {
             "error.schema.json",
             "Outfitter: an error that ends a command, version 1",
         ),
+        document::<UiSchema>(
+            "ui-schema.schema.json",
+            "Outfitter: what a renderer draws for one result, version 1",
+        ),
+        hints(),
+        agui(),
     ]
+}
+
+/// Hints are closed: a mistyped field is told to the tool's author.
+fn hints() -> SchemaFile {
+    let mut generator = settings().for_deserialize().into_generator();
+    let body = json!({ "allOf": [generator.subschema_for::<Hints>()] });
+    let title = "Outfitter: what a result means to a reader, version 1";
+    file("ui-hints.schema.json", title, body, generator)
+}
+
+/// Every event has its instant beside what it says.
+fn agui() -> SchemaFile {
+    let mut generator = generator();
+    generator.subschema_for::<AguiBody>();
+    let title = "Outfitter: one event of the AG-UI 1.0 stream, as this server sends it";
+    let mut made = file("agui-event.schema.json", title, json!({}), generator);
+    let definitions = made.schema.get_mut("$defs").and_then(Value::as_object_mut);
+    let mut events = definitions
+        .and_then(|definitions| definitions.shift_remove("AguiBody"))
+        .unwrap_or_default();
+    let forms = events.get_mut("oneOf").and_then(Value::as_array_mut);
+    for form in forms.into_iter().flatten() {
+        if let Some(Value::Object(properties)) = form.get_mut("properties") {
+            let integer = json!({
+                "description": "When, in Unix milliseconds.",
+                "type": "integer",
+                "minimum": 0,
+            });
+            properties.insert("timestamp".to_owned(), integer);
+        }
+        if let Some(Value::Array(required)) = form.get_mut("required") {
+            required.push(json!("timestamp"));
+        }
+    }
+    made.schema["oneOf"] = events["oneOf"].take();
+    made
 }
 
 fn events() -> SchemaFile {
@@ -113,11 +157,13 @@ fn file(
 }
 
 fn generator() -> SchemaGenerator {
+    settings().for_serialize().into_generator()
+}
+
+fn settings() -> SchemaSettings {
     SchemaSettings::draft2020_12()
-        .for_serialize()
         .with_transform(NeverNull)
         .with_transform(Tidy)
-        .into_generator()
 }
 
 /// An optional field is left out, never null: its schema does not offer null either.

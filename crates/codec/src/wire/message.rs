@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use super::line::Body;
 use super::output::ToolOutput;
 use super::words::MessageRole;
+use crate::ui::{self, UiSchema};
 
 /// A message is whole.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -55,6 +56,7 @@ impl<'a> From<&'a core::Message> for Message<'a> {
             tool_call_id: output.map(|output| output.tool_call_id.as_str()),
             metadata: output.map(|output| Metadata {
                 tool_agent_output: output.into(),
+                ui_schema: ui::compile(output),
             }),
         }
     }
@@ -65,6 +67,9 @@ impl<'a> From<&'a core::Message> for Message<'a> {
 struct Metadata<'a> {
     /// The whole result of the call.
     tool_agent_output: ToolOutput<'a>,
+    /// What a renderer draws, made of the result and its `ui_hints`; left out where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ui_schema: Option<UiSchema>,
 }
 
 /// A call as the model wrote it.

@@ -19,3 +19,4 @@ pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};
 pub(crate) use output::{ErrorDocument, ErrorInfo, ToolOutput};
+pub(crate) use words::{Status, WarningCode};

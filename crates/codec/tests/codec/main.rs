@@ -7,9 +7,11 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod agui;
 mod docs;
 mod documents;
 mod lines;
 mod order;
 mod samples;
 mod schemas;
+mod ui;

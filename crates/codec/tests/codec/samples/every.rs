@@ -124,6 +124,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
             waits(InterruptKind::Question {
                 question: "Which?".to_owned(),
                 choices: vec!["a".to_owned()],
+                sensitive: false,
             }),
             waits(InterruptKind::Approval {
                 reason: "it writes outside the workspace".to_owned(),

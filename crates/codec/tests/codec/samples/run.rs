@@ -149,6 +149,7 @@ pub(crate) fn waiting_run() -> Vec<Event> {
                 kind: InterruptKind::Question {
                     question: "Which colour?".to_owned(),
                     choices: vec!["red".to_owned(), "blue".to_owned()],
+                    sensitive: false,
                 },
                 schema: Some(json!({"enum": ["red", "blue"]})),
                 audience: Audience {
