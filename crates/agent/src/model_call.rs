@@ -8,6 +8,7 @@ use outfitter_core::{
     CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError, ModelProvider, ModelRequest,
 };
 use outfitter_model::{Assembled, TurnAssembler};
+use tokio::task::JoinSet;
 
 use crate::writer::Writer;
 
@@ -21,20 +22,53 @@ pub(crate) struct Reply {
     pub(crate) failed: Option<ModelError>,
 }
 
-/// Asks the model and shows its reply as it comes.
-pub(crate) async fn ask(
-    model: &dyn ModelProvider,
-    request: ModelRequest,
-    taken: Arc<HashSet<CallId>>,
-    clock: Arc<dyn Clock>,
-    cancel: &Cancel,
-    writer: &Writer,
-) -> Reply {
-    let message = MessageId::mint(&*clock);
+/// A model call that is about to be made.
+pub(crate) struct Asked {
+    pub(crate) model: Arc<dyn ModelProvider>,
+    pub(crate) request: ModelRequest,
+    /// The call ids that the session has used.
+    pub(crate) taken: Arc<HashSet<CallId>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) cancel: Cancel,
+    pub(crate) writer: Arc<Writer>,
+}
+
+impl Asked {
+    /// Asks the model and shows its reply as it comes.
+    ///
+    /// In a task of its own, which runs where the connection is read. A run that is not in a task
+    /// itself, as under `block_on`, would be woken on another thread for every piece, and that
+    /// costs more than all the rest of a turn.
+    pub(crate) async fn reply(self) -> Reply {
+        let (message, clock) = (MessageId::mint(&*self.clock), self.clock.clone());
+        let mut asking = JoinSet::new();
+        asking.spawn(ask(self, message.clone()));
+        match asking.join_next().await {
+            Some(Ok(reply)) => reply,
+            Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // The runtime is on its way down.
+            Some(Err(_)) | None => Reply {
+                message,
+                assembled: TurnAssembler::new("", |_| false, clock).finish_partial(),
+                failed: Some(ModelError::Cancelled),
+            },
+        }
+    }
+}
+
+async fn ask(asked: Asked, message: MessageId) -> Reply {
+    let Asked {
+        model,
+        request,
+        taken,
+        clock,
+        cancel,
+        writer,
+    } = asked;
     let provider = &*model.info().provider;
     let mut assembler = TurnAssembler::new(provider, move |id| taken.contains(id), clock);
     let mut shower = Shower {
-        writer,
+        writer: &writer,
         message: &message,
         pending: None,
     };

@@ -8,7 +8,7 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
-use crate::model_call::{self, Reply};
+use crate::model_call::{Asked, Reply};
 use crate::run::{Ending, Run};
 use crate::start::warning;
 use crate::usage;
@@ -17,9 +17,10 @@ impl Run<'_> {
     /// Asks the model once. Gives the ending when the turn cannot go on.
     pub(crate) async fn call_model(&self, view: &ToolView) -> Result<Option<Ending>, JournalError> {
         let mut messages = self.writer.folded(|log| log.messages()).await;
-        let conversation = self
+        let said = messages.len();
+        let (conversation, bytes) = self
             .writer
-            .folded(|log| log.conversation_hash(&messages))
+            .folded(|log| (log.conversation_hash(&messages), log.conversation_bytes()))
             .await;
         let reminder = view.reminder();
         if let Some(reminder) = &reminder {
@@ -44,16 +45,16 @@ impl Run<'_> {
         self.writer.record(vec![EntryBody::Request(made)]).await?;
 
         let taken = self.writer.folded(|log| log.taken_calls()).await;
-        let estimate = usage::Estimate::of(&request);
-        let reply = model_call::ask(
-            &*self.parts.model,
+        let estimate = usage::Estimate::of(&request, bytes, &request.messages[said..]);
+        let asked = Asked {
+            model: self.parts.model.clone(),
             request,
             taken,
-            self.parts.clock.clone(),
-            &self.cancel,
-            &self.writer,
-        )
-        .await;
+            clock: self.parts.clock.clone(),
+            cancel: self.cancel.clone(),
+            writer: self.writer.clone(),
+        };
+        let reply = asked.reply().await;
         let estimate = estimate.with_reply(&reply.assembled.parts);
         self.record_reply(reply, estimate).await
     }

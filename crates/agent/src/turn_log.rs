@@ -8,6 +8,8 @@ use outfitter_core::{
     MessageRole, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall, ToolName,
 };
 
+use crate::usage;
+
 /// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
 /// all see the same.
 #[derive(Debug, Clone, Default)]
@@ -72,11 +74,12 @@ pub(crate) struct TurnState {
     broken_off_reply: bool,
 }
 
-/// The hash of a conversation, kept up message by message.
+/// The hash and the size of a conversation, kept up message by message.
 #[derive(Debug, Clone, Default)]
 struct Chain {
     hash: Option<Hash>,
     messages: usize,
+    bytes: u64,
 }
 
 impl TurnLog {
@@ -316,14 +319,22 @@ impl TurnLog {
     /// The hash of the conversation. Each message is hashed once in the life of the fold.
     pub(crate) fn conversation_hash(&mut self, messages: &[Arc<Message>]) -> Hash {
         let mut hash = self.chain.hash.unwrap_or_else(|| Hash::of(b"conversation"));
+        let mut bytes = self.chain.bytes;
         for message in messages.iter().skip(self.chain.messages) {
             let body = serde_json::to_vec(&**message).unwrap_or_default();
             hash = Hash::of([hash.to_string().as_bytes(), &body].concat());
+            bytes += usage::bytes(&message.parts);
         }
         self.chain = Chain {
             hash: Some(hash),
             messages: messages.len(),
+            bytes,
         };
         hash
+    }
+
+    /// The text of the conversation in bytes, as far as it was hashed.
+    pub(crate) fn conversation_bytes(&self) -> u64 {
+        self.chain.bytes
     }
 }

@@ -1,6 +1,8 @@
 //! Counting what a provider does not count, and hashing what is asked.
 
-use outfitter_core::{Hash, ModelRequest, Part, TokenUsage, UsageSource};
+use std::sync::Arc;
+
+use outfitter_core::{Hash, Message, ModelRequest, Part, TokenUsage, UsageSource};
 
 /// Bytes of text in a token, roughly, for providers that report no usage.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -11,19 +13,17 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    pub(crate) fn of(request: &ModelRequest) -> Self {
-        let messages: u64 = request
-            .messages
-            .iter()
-            .map(|message| bytes(&message.parts))
-            .sum();
+    /// `conversation` is the size of what the fold says of it, so that this costs the same however
+    /// long it is; `more` are the messages that the request adds at its tail.
+    pub(crate) fn of(request: &ModelRequest, conversation: u64, more: &[Arc<Message>]) -> Self {
+        let more: u64 = more.iter().map(|message| bytes(&message.parts)).sum();
         let tools: usize = request
             .tools
             .iter()
             .map(|tool| tool.description.len())
             .sum();
         Self {
-            input_bytes: messages + (tools + request.system.len()) as u64,
+            input_bytes: conversation + more + (tools + request.system.len()) as u64,
         }
     }
 
@@ -37,7 +37,8 @@ impl Estimate {
     }
 }
 
-fn bytes(parts: &[Part]) -> u64 {
+/// The text of a message in bytes.
+pub(crate) fn bytes(parts: &[Part]) -> u64 {
     parts
         .iter()
         .map(|part| match part {
