@@ -96,6 +96,12 @@ names! {
     SAGE_MAX_TOOL_RESULT_TOKENS,
 }
 
+/// A variable of a helper, which is a program of its own and reads its own environment.
+#[cfg(feature = "helpers")]
+pub(crate) fn of_helper(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
 /// What the names of keys as variables begin with: `OUTFITTER_SECTION__KEY`.
 pub const PREFIX: &str = "OUTFITTER_";
 

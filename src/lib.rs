@@ -16,6 +16,7 @@ mod demo;
 #[cfg(doctest)]
 mod doctests;
 pub mod env;
+mod helpers;
 mod outfit;
 pub mod render;
 mod surface;
@@ -25,7 +26,9 @@ pub mod testing;
 pub use outfitter_tools::__private;
 
 pub use cli::main;
-pub use outfit::{BuildError, Builder, Outfitter, SessionInUse, SessionLock, SessionOptions};
+pub use outfit::{
+    BuildError, Builder, Outfitter, Served, SessionInUse, SessionLock, SessionOptions,
+};
 pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunError, Session};
 pub use outfitter_core::*;
 pub use outfitter_process::{SupervisorProgram, run_if_supervisor};

@@ -30,7 +30,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
     };
     runtime()?.block_on(async {
         let _held = hold(&whole, &id)?;
-        let session = at.open(&whole, &args.options, id).await?;
+        let session = at.open(&whole, &args.options, id.into()).await?;
         if !at.global.json {
             let model = agent.parts().model.info().label();
             at.out.tell(&format!(

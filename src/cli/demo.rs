@@ -51,6 +51,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
                 role: Role::Admin,
                 workspace,
                 attended: Attended::No,
+                prompt: None,
             })
             .await?;
         let cancel = Cancel::new();

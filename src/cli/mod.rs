@@ -16,6 +16,7 @@ mod doctor;
 pub mod failure;
 pub mod output;
 mod run;
+mod serve;
 mod session;
 mod sessions;
 mod tools;
@@ -63,6 +64,9 @@ impl Invocation<'_> {
 pub fn main(customise: Customise<'_>) -> ExitCode {
     outfitter_process::run_if_supervisor();
     let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = crate::helpers::run_if_helper(&args) {
+        return exit;
+    }
     match Environment::capture() {
         Ok(env) => run(&env, &args, customise),
         Err(error) => {
@@ -108,6 +112,7 @@ fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
         Command::Demo(_) => demo::run(at),
         Command::Run(args) => run::run(at, args),
         Command::Chat(args) => chat::run(at, args),
+        Command::Serve(args) => serve::run(at, args),
         Command::Tools(args) => tools::run(at, &args.command),
         Command::Sessions(args) => sessions::run(at, &args.command),
         Command::Config(args) => config::run(at, &args.command),

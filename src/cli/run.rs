@@ -10,7 +10,7 @@ use super::Invocation;
 use super::args::{Prompt, RunArgs};
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{hold, runtime, until_stopped};
+use super::session::{Which, hold, runtime, until_stopped};
 
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
@@ -38,7 +38,11 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     runtime()?.block_on(async {
         let _held = hold(&whole, &id)?;
-        let session = at.open(&whole, &args.options, id).await?;
+        let prompt = match &input {
+            Input::Prompt(text) => Some(text.clone()),
+            Input::Continue | Input::Answer(_) | Input::Answers(_) => None,
+        };
+        let session = at.open(&whole, &args.options, Which { id, prompt }).await?;
         let cancel = Cancel::new();
         let made = made(at, &agent, &session, input, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;

@@ -71,14 +71,15 @@ impl Invocation<'_> {
         &self,
         whole: &Outfitter,
         options: &args::SessionOptions,
-        id: SessionId,
+        which: Which,
     ) -> Result<Session, Stop> {
         let workspace = match &options.workspace {
             Some(dir) => self.env.current_dir().join(dir),
             None => self.env.current_dir().to_owned(),
         };
         let options = SessionOptions {
-            id,
+            id: which.id,
+            prompt: which.prompt,
             role: whole.config().permissions.local_role,
             workspace,
             attended: self.attended(),
@@ -125,6 +126,18 @@ impl Invocation<'_> {
                 Shape::People(Box::new(Renderer::new(view)))
             },
         }
+    }
+}
+
+/// Which session, and what its next words are, where they are known.
+pub(crate) struct Which {
+    pub(crate) id: SessionId,
+    pub(crate) prompt: Option<String>,
+}
+
+impl From<SessionId> for Which {
+    fn from(id: SessionId) -> Self {
+        Self { id, prompt: None }
     }
 }
 
@@ -252,10 +265,7 @@ pub(crate) async fn until_stopped<T>(
             () = signals.next() => {}
         }
         if cancel.is_cancelled() {
-            let failure = Failure::new(
-                Code::Cancelled,
-                "stop in good order: it was told to twice",
-            );
+            let failure = Failure::new(Code::Cancelled, "stop in good order: it was told to twice");
             return Err(Stop::Abandoned(Box::new(failure)));
         }
         cancel.cancel();

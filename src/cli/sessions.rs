@@ -45,7 +45,7 @@ async fn answer(
     let (id, interrupt) = asked(whole, &args.question).await?;
     let agent = whole.agent()?;
     let _held = hold(whole, &id)?;
-    let session = at.open(whole, &args.options, id).await?;
+    let session = at.open(whole, &args.options, id.into()).await?;
     let answered = Answered {
         value: ask::value_of(&args.value, &interrupt),
         interrupt: interrupt.id,

@@ -12,6 +12,7 @@ use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ToolArguments, ToolsCommand};
 use super::failure::{Failure, Stop};
 use super::session::{hold, runtime, until_stopped, watch};
+use crate::outfit::Outfitter;
 use crate::render::tables;
 
 /// Arguments larger than this are a mistake.
@@ -28,6 +29,7 @@ pub(crate) fn run(at: &Invocation<'_>, command: &ToolsCommand) -> Result<ExitCod
 
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
+    connected(&whole)?;
     let tools = whole.view(at.attended()).listing();
     for fault in whole.faults() {
         let fault = &fault.fault;
@@ -48,6 +50,7 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
 
 fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
+    connected(&whole)?;
     let view = whole.view(at.attended());
     let tool: Option<Listing> = view
         .listing()
@@ -78,6 +81,18 @@ fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
+/// Connects what is configured, if anything is: most programs list their tools without it.
+fn connected(whole: &Outfitter) -> Result<(), Stop> {
+    if !whole.has_connections() {
+        return Ok(());
+    }
+    runtime()?.block_on(async {
+        whole.connect().await?;
+        whole.disconnect().await;
+        Ok(())
+    })
+}
+
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     let mut loaded = at.load(args.options.flags())?;
     let named = args
@@ -99,7 +114,7 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     let end = runtime()?.block_on(async {
-        let session = at.open(&whole, &args.options, id).await?;
+        let session = at.open(&whole, &args.options, id.into()).await?;
         let cancel = Cancel::new();
         let calling = async {
             if at.global.json {

@@ -9,13 +9,14 @@ use outfitter_core::{
     Clock, ModelProvider, NameSet, Services, SourceId, SystemClock, Tool, ToolSource, Trust,
 };
 use outfitter_process::SupervisorProgram;
+use outfitter_skills::SkillSource;
 use outfitter_store::StoreUrl;
 use outfitter_tools::{
     Approval, DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry,
     ToolsConfig, expand_tools, read_artifact,
 };
 
-use super::{BuildError, Outfitter, model};
+use super::{BuildError, Outfitter, model, skills};
 use crate::config::{self, Config};
 use crate::env::Environment;
 
@@ -121,7 +122,10 @@ impl Builder {
             None => StoreUrl::in_data_dir(&data_dir),
         };
         let store = outfitter_store::open(&url, &data_dir, self.clock.clone());
-        let registry = registry(&self.config, self.tools, self.sources)?;
+        let skills = skills::catalog(&self.config, &self.environment)?;
+        let mut sources = self.sources;
+        sources.push(Arc::new(SkillSource::new(skills.clone())));
+        let registry = registry(&self.config, self.tools, sources)?;
         let secrets = model::key(&self.config, &self.environment);
         let pipeline = Pipeline::new(PipelineOptions {
             max_result_tokens: self.config.tools.max_result_tokens as usize,
@@ -145,6 +149,8 @@ impl Builder {
             model: self.model,
             supervisor: self.supervisor,
             support: tokio::sync::OnceCell::new(),
+            skills,
+            connected: tokio::sync::OnceCell::new(),
         })
     }
 }
@@ -185,7 +191,7 @@ fn registry(
 }
 
 fn check_names(config: &Config, registry: &ToolRegistry) -> Result<(), BuildError> {
-    let known = names_switched_off(config);
+    let known = names_not_there_yet(config);
     let available = config
         .tools
         .available
@@ -197,7 +203,8 @@ fn check_names(config: &Config, registry: &ToolRegistry) -> Result<(), BuildErro
         .values()
         .map(|name| (name, "[tools] aliases"));
     for (name, from) in available.chain(aliases) {
-        if name.contains(['*', '?']) || known.iter().any(|off| off == name) {
+        let later = known.iter().any(|later| later == name) || is_of_a_server(name, config);
+        if name.contains(['*', '?']) || later {
             continue;
         }
         if let Some(unknown) = registry.unknown_names([name.as_str()]).pop() {
@@ -211,17 +218,29 @@ fn check_names(config: &Config, registry: &ToolRegistry) -> Result<(), BuildErro
     Ok(())
 }
 
-/// Names that exist but that the configuration switches off: naming one is no mistake.
-fn names_switched_off(config: &Config) -> Vec<String> {
-    if config.shell.enabled {
-        return Vec::new();
+/// Names that exist, or may, but not now: those that the configuration switches off, and those of
+/// sources that are connected later. Naming one is no mistake.
+fn names_not_there_yet(config: &Config) -> Vec<String> {
+    let mut names = vec![LOAD_SKILL.to_owned()];
+    if !config.commands.is_empty() {
+        names.push(outfitter_commands::TOOL.to_owned());
     }
-    let mut options = builtin_options(config);
-    options.shell.enabled = true;
-    builtin_tools(&options)
-        .iter()
-        .map(|tool| tool.spec().name.to_string())
-        .collect()
+    if !config.shell.enabled {
+        let mut options = builtin_options(config);
+        options.shell.enabled = true;
+        let tools = builtin_tools(&options);
+        names.extend(tools.iter().map(|tool| tool.spec().name.to_string()));
+    }
+    names
+}
+
+/// The tool that is there while there is a skill.
+const LOAD_SKILL: &str = "load_skill";
+
+/// Whether a name would be a tool of a configured server.
+fn is_of_a_server(name: &str, config: &Config) -> bool {
+    outfitter_tools::split_qualified(name)
+        .is_some_and(|(prefix, _)| config.mcp.servers.contains_key(prefix))
 }
 
 fn builtin_options(config: &Config) -> BuiltinOptions {

@@ -1,6 +1,9 @@
 //! Why the whole cannot be put together.
 
+use outfitter_auth::KeyError;
+use outfitter_commands::{CommandTaken, SettingsError};
 use outfitter_core::{Code, ErrorInfo, FilesError, ModelError, SandboxError};
+use outfitter_mcp::InvalidServer;
 use outfitter_tools::SourceRefused;
 
 /// Why the whole cannot be put together, or a session not opened.
@@ -16,6 +19,36 @@ pub enum BuildError {
         /// Tools that were perhaps meant.
         close: Vec<String>,
     },
+    /// A name in the configuration, or on the command line, that is no skill's.
+    #[error("find the skill {name:?} that {from} names")]
+    UnknownSkill {
+        /// The name.
+        name: String,
+        /// Where it stands.
+        from: String,
+        /// Skills that were perhaps meant.
+        close: Vec<String>,
+    },
+    /// A program of the project can never be used as it is configured.
+    #[error("use [commands]")]
+    Commands(#[source] SettingsError),
+    /// Two programs of the project have one command.
+    #[error("use [commands]")]
+    CommandTaken(#[source] CommandTaken),
+    /// An MCP server can never be used as it is configured.
+    #[error(transparent)]
+    Mcp(InvalidServer),
+    /// An MCP server is not configured wholly.
+    #[error("use the MCP server {name}: {why}")]
+    Server {
+        /// Which one.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No key to sign with.
+    #[error("make a key for credentials")]
+    Key(#[source] KeyError),
     /// A source was not taken.
     #[error("take the tools of a source")]
     Source(#[from] SourceRefused),
@@ -56,11 +89,17 @@ impl BuildError {
     #[must_use]
     pub fn to_info(&self) -> ErrorInfo {
         let (code, hint) = match self {
-            Self::UnknownTool { close, .. } => (
+            Self::UnknownTool { close, .. } | Self::UnknownSkill { close, .. } => (
                 Code::Usage,
                 (!close.is_empty()).then(|| format!("did you mean {}?", close.join(" or "))),
             ),
-            Self::Source(_) | Self::NoDataDir => (Code::Usage, None),
+            Self::Source(_)
+            | Self::NoDataDir
+            | Self::Commands(_)
+            | Self::CommandTaken(_)
+            | Self::Mcp(_)
+            | Self::Server { .. } => (Code::Usage, None),
+            Self::Key(_) => (Code::Internal, None),
             Self::Workspace { .. } => (
                 Code::Usage,
                 Some("--workspace names an existing directory".to_owned()),

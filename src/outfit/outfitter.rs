@@ -7,9 +7,11 @@ use std::time::Duration;
 use outfitter_agent::{Agent, AgentParts, AgentSettings, Limits, ProgressSettings};
 use outfitter_core::{ArtifactStore, Clock, Log, ModelProvider, Scope, Services, SessionId};
 use outfitter_process::{SupervisorProgram, Support};
-use outfitter_store::create_private_dir;
+use outfitter_skills::SkillCatalog;
+use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::{Pipeline, SourceFault, ToolRegistry};
 
+use super::connect::Connected;
 use super::model::{self, NoModel};
 use super::session::LOCAL;
 use super::{BuildError, SessionInUse, SessionLock, prompt};
@@ -31,6 +33,9 @@ pub struct Outfitter {
     pub(super) supervisor: Option<SupervisorProgram>,
     /// What this machine can enforce, once it has been asked.
     pub(super) support: tokio::sync::OnceCell<Support>,
+    pub(super) skills: SkillCatalog,
+    /// What is connected, once the first session was opened.
+    pub(super) connected: tokio::sync::OnceCell<Connected>,
 }
 
 impl Outfitter {
@@ -134,7 +139,14 @@ impl Outfitter {
         })
     }
 
-    /// Holds a session for this process, so that no other works on it meanwhile.
+    /// The loop of a server: where the model cannot be set up, direct calls work all the same.
+    #[must_use]
+    pub fn served_agent(&self) -> Agent {
+        self.agent().unwrap_or_else(|_| self.caller())
+    }
+
+    /// Holds a session of the person at this machine for this process, so that no other works on
+    /// it meanwhile.
     ///
     /// # Errors
     /// [`BuildError::Data`] when the lock cannot be made; the inner [`SessionInUse`] when another
@@ -143,7 +155,20 @@ impl Outfitter {
         &self,
         session: &SessionId,
     ) -> Result<Result<SessionLock, SessionInUse>, BuildError> {
-        let dir = self.data_dir.join("locks");
+        self.hold_in(&self.local_scope(), session)
+    }
+
+    /// The same for a session of anybody.
+    pub(super) fn hold_in(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<Result<SessionLock, SessionInUse>, BuildError> {
+        let dir = self
+            .data_dir
+            .join("locks")
+            .join(path_segment(scope.tenant.as_str()))
+            .join(path_segment(scope.subject.as_str()));
         let data = |source| BuildError::Data {
             path: dir.display().to_string(),
             source,
@@ -162,7 +187,7 @@ impl Outfitter {
         if let Err(error) = self.artifacts.delete_session(&scope, session).await {
             tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
         }
-        self.forget_session_dir(session);
+        self.forget_session_dir(&scope, session);
         Ok(())
     }
 }

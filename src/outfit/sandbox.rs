@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, SessionId};
+use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
 use outfitter_process::{Network, SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
     Host, LocalFiles, LocalPolicy, LocalSandbox, PassthroughSandbox, Protected, Session,
 };
-use outfitter_store::create_private_dir;
+use outfitter_store::{create_private_dir, path_segment};
 
 use super::files_only::FilesOnly;
 use super::{BuildError, Outfitter};
@@ -20,14 +20,16 @@ impl Outfitter {
     /// The sandbox of a session. What this machine can enforce is found out once.
     pub(super) async fn sandbox(
         &self,
+        scope: &Scope,
         session: &SessionId,
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
+        let protected = self.protected(workspace);
         let Some(supervisor) = self.supervisor.clone() else {
-            return FilesOnly::open(workspace, self.protected()).map_err(at(workspace));
+            return FilesOnly::open(workspace, protected).map_err(at(workspace));
         };
-        let files = LocalFiles::open(workspace, self.protected()).map_err(at(workspace))?;
-        let session_dir = self.session_dir(session);
+        let files = LocalFiles::open(workspace, protected).map_err(at(workspace))?;
+        let session_dir = self.session_dir(scope, session);
         if let Some(parent) = session_dir.parent() {
             create_private_dir(parent).map_err(|source| BuildError::Data {
                 path: parent.display().to_string(),
@@ -100,31 +102,48 @@ impl Outfitter {
     /// [`BuildError`] when there is none.
     pub async fn sandbox_info(&self) -> Result<SandboxInfo, BuildError> {
         let session = SessionId::mint(&*self.clock);
-        let sandbox = self
-            .sandbox(&session, self.environment.current_dir())
-            .await?;
+        let scope = self.local_scope();
+        let here = self.environment.current_dir();
+        let sandbox = self.sandbox(&scope, &session, here).await?;
         let info = sandbox.info().clone();
         drop(sandbox);
-        self.forget_session_dir(&session);
+        self.forget_session_dir(&scope, &session);
         Ok(info)
     }
 
-    fn protected(&self) -> Protected {
+    /// Whether commands are held back, as far as it is known without opening a session.
+    #[must_use]
+    pub fn isolates(&self) -> bool {
+        let local = self.config.sandbox.backend == Backend::Local;
+        local && self.supervisor.is_some()
+    }
+
+    /// What no tool reaches. Our own data is among it where it lies in the workspace; where the
+    /// workspace lies in it, file tools do not leave the workspace anyway.
+    fn protected(&self, workspace: &Path) -> Protected {
         let list = match self.environment.directory(env::HOME) {
             Some(home) => Protected::of_home(home),
             None => Protected::of_system(),
         };
-        list.and_path(&self.data_dir)
+        if workspace.starts_with(&self.data_dir) {
+            list
+        } else {
+            list.and_path(&self.data_dir)
+        }
     }
 
     /// The scratch folder and the output of commands of a session.
-    fn session_dir(&self, session: &SessionId) -> PathBuf {
-        self.data_dir.join("sessions").join(session.as_str())
+    fn session_dir(&self, scope: &Scope, session: &SessionId) -> PathBuf {
+        self.data_dir
+            .join("sessions")
+            .join(path_segment(scope.tenant.as_str()))
+            .join(path_segment(scope.subject.as_str()))
+            .join(session.as_str())
     }
 
     /// Removes what a session left on disk beside its log.
-    pub(super) fn forget_session_dir(&self, session: &SessionId) {
-        let dir = self.session_dir(session);
+    pub(super) fn forget_session_dir(&self, scope: &Scope, session: &SessionId) {
+        let dir = self.session_dir(scope, session);
         if let Err(error) = std::fs::remove_dir_all(&dir)
             && error.kind() != std::io::ErrorKind::NotFound
         {

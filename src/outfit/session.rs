@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outfitter_agent::{Session, Told};
-use outfitter_core::{Attended, Grant, Principal, Role, Selection, SessionFacts, SessionId};
+use outfitter_agent::Session;
+use outfitter_core::{Attended, Grant, Principal, Role, Scope, Selection, SessionFacts, SessionId};
 use outfitter_tools::{ToolProxy, ToolView};
 
 use super::{BuildError, Outfitter};
@@ -20,6 +20,8 @@ pub struct SessionOptions {
     pub workspace: PathBuf,
     /// Whether somebody can answer.
     pub attended: Attended,
+    /// The first words of the person, where they are known: skills are found by them.
+    pub prompt: Option<String>,
 }
 
 impl Outfitter {
@@ -28,14 +30,19 @@ impl Outfitter {
     /// # Errors
     /// [`BuildError`] when the workspace cannot be used or the sandbox not be set up.
     pub async fn open(&self, options: SessionOptions) -> Result<Session, BuildError> {
+        self.connect().await?;
         let who = Arc::new(local_principal(options.role));
+        let proxy = self.proxy(options.role);
+        let told = self.told_of_skills(&proxy.grant().skills, options.prompt.as_deref());
         Ok(Session {
-            proxy: self.proxy(options.role),
-            sandbox: self.sandbox(&options.id, &options.workspace).await?,
+            proxy,
+            sandbox: self
+                .sandbox(&Scope::from(&*who), &options.id, &options.workspace)
+                .await?,
             id: options.id,
             who,
             attended: options.attended,
-            told: Told::default(),
+            told,
         })
     }
 }

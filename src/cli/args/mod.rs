@@ -3,6 +3,7 @@
 
 mod options;
 mod run;
+mod serve;
 mod sessions;
 mod tools;
 mod values;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub use options::SessionOptions;
 pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
+pub use serve::ServeArgs;
 pub use sessions::{AnswerArgs, SessionsArgs, SessionsCommand};
 pub use tools::{CallArgs, ToolsArgs, ToolsCommand};
 pub use values::{ModelName, ToolArguments};
@@ -60,6 +62,8 @@ pub enum Command {
     Run(RunArgs),
     /// Talk in the terminal
     Chat(ChatArgs),
+    /// Serve runs, tools and sessions over HTTP: NDJSON, AG-UI, MCP
+    Serve(ServeArgs),
     /// List, show or call tools
     Tools(ToolsArgs),
     /// List, show, replay or delete sessions

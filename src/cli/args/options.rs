@@ -26,6 +26,10 @@ pub struct SessionOptions {
     #[arg(long, value_name = "PROVIDER/NAME")]
     pub model: Option<ModelName>,
 
+    /// The skills in context from the first request on; `auto` takes those that fit the prompt
+    #[arg(long, value_name = "A,B,…|auto")]
+    pub skills: Option<String>,
+
     /// What happens to calls that a person would have to approve
     #[arg(long, value_name = "ask|never", value_parser = ["ask", "never"])]
     pub approval: Option<String>,
@@ -65,6 +69,17 @@ impl SessionOptions {
             let ModelName { provider, name } = model.clone();
             flags.push(set("model.provider", "--model", provider.into()));
             flags.push(set("model.name", "--model", name.into()));
+        }
+        if let Some(skills) = &self.skills {
+            let value = match skills.trim() {
+                "auto" => Value::from("auto"),
+                names => names
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|name| !name.is_empty())
+                    .collect(),
+            };
+            flags.push(set("skills.load", "--skills", value));
         }
         if let Some(approval) = &self.approval {
             let value = Value::from(approval.as_str());

@@ -1,0 +1,122 @@
+//! `serve`.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use outfitter_agent::Host;
+use outfitter_core::{Cancel, Code};
+use outfitter_mcp::{GatewayOptions, McpService};
+use outfitter_server::{LocalPrincipals, Server, ServerConfig, ServerParts};
+
+use super::Invocation;
+use super::args::ServeArgs;
+use super::failure::{Failure, Stop};
+use super::session::{runtime, until_stopped};
+use crate::outfit::{Outfitter, Served};
+
+/// Runs `serve`, until it is told to stop.
+pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Stop> {
+    let (_, whole) = at.outfit(args.flags())?;
+    let address = address(&whole.config().server.bind)?;
+    let whole = Arc::new(whole);
+    runtime()?.block_on(async {
+        whole.connect().await?;
+        let served = Arc::new(Served::new(whole.clone()));
+        let host = Host::new(Arc::new(whole.served_agent()), served.clone());
+        let gateway = McpService::new(GatewayOptions::loopback(
+            Arc::new(host.clone()),
+            whole.clock().clone(),
+        ));
+        let server = Server::new(ServerParts {
+            log: whole.log().clone(),
+            artifacts: host.agent().parts().artifacts.clone(),
+            host,
+            principals: Arc::new(principals(&whole)),
+            directory: served.clone(),
+            holds: Some(served),
+            mcp: Some(mounted(gateway.clone())),
+            config: config(&whole),
+        });
+        let listener = tokio::net::TcpListener::bind(address)
+            .await
+            .map_err(|error| {
+                Failure::new(Code::Unavailable, format!("listen on {address}: {error}"))
+                    .with_hint("`--bind 127.0.0.1:0` takes any free port")
+            })?;
+        let bound = listener
+            .local_addr()
+            .map_err(|error| Failure::of(Code::Internal, &error))?;
+        say(at, &whole, bound)?;
+        let cancel = Cancel::new();
+        let stop = cancel.clone();
+        let serving = server.serve(listener, async move { stop.cancelled().await });
+        let ended = until_stopped(&cancel, serving).await?;
+        gateway.stop();
+        whole.disconnect().await;
+        ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn say(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Result<(), Stop> {
+    if at.global.json {
+        return at.out.json_line(&serde_json::json!({
+            "v": 1,
+            "url": format!("http://{bound}"),
+            "started_ms": whole.clock().now().0,
+        }));
+    }
+    at.out.tell(&format!(
+        "serving on http://{bound} (role {}); Ctrl-C ends it\n",
+        whole.config().permissions.http_role
+    ));
+    Ok(())
+}
+
+fn address(bind: &str) -> Result<SocketAddr, Stop> {
+    let address: SocketAddr = bind.parse().map_err(|_| {
+        Failure::new(
+            Code::Usage,
+            format!("listen on {bind:?}: it is not ADDRESS:PORT"),
+        )
+        .with_hint("as `127.0.0.1:8470` or `[::1]:8470`")
+    })?;
+    if address.ip().is_loopback() {
+        return Ok(address);
+    }
+    Err(Failure::new(
+        Code::Usage,
+        format!("listen on {address}: without authentication only this machine may call"),
+    )
+    .with_hint("use 127.0.0.1 or [::1]")
+    .into())
+}
+
+fn principals(whole: &Outfitter) -> LocalPrincipals {
+    let scope = whole.local_scope();
+    LocalPrincipals {
+        tenant: scope.tenant,
+        subject: scope.subject,
+        role: whole.config().permissions.http_role,
+    }
+}
+
+fn config(whole: &Outfitter) -> ServerConfig {
+    let server = &whole.config().server;
+    ServerConfig {
+        allowed_origins: server.allowed_origins.clone(),
+        cancel_on_disconnect: server.cancel_on_disconnect,
+        heartbeat: Duration::from_secs(server.heartbeat_seconds.into()),
+        ..ServerConfig::default()
+    }
+}
+
+fn mounted(gateway: McpService) -> Router {
+    Router::new().fallback(move |request: axum::extract::Request| {
+        let gateway = gateway.clone();
+        async move { gateway.handle(request).await.map(axum::body::Body::new) }
+    })
+}

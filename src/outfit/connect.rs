@@ -1,0 +1,217 @@
+//! What is connected when the first session is opened: MCP servers and the project's programs.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use outfitter_auth::{Issuer, Lifetime, SigningKey};
+use outfitter_commands::{Credentials, ProgramSettings, ProjectCli};
+use outfitter_core::{NameSet, SourceId, ToolSource};
+use outfitter_mcp::{Enabled, McpSource, ServerStatus, StdioServer};
+use outfitter_process::SupervisorProgram;
+
+use super::{BuildError, Outfitter};
+use crate::config::sections::{Credential, McpServer, Program};
+use crate::env::{self, Name};
+use crate::helpers;
+
+/// What is connected.
+#[derive(Default)]
+pub(super) struct Connected {
+    servers: Vec<Arc<McpSource>>,
+}
+
+impl Outfitter {
+    /// Starts the MCP servers and asks the project's programs what they can do, once. Takes as
+    /// long as the slowest may take to start.
+    ///
+    /// # Errors
+    /// [`BuildError`] when the configuration can never work. What is merely down is a fault of
+    /// [`Outfitter::faults`].
+    pub async fn connect(&self) -> Result<(), BuildError> {
+        self.connected
+            .get_or_try_init(|| self.connect_once())
+            .await
+            .map(|_| ())
+    }
+
+    /// Whether anything is configured that has to be connected.
+    #[must_use]
+    pub fn has_connections(&self) -> bool {
+        let servers = self.config.mcp.enabled && !self.config.mcp.servers.is_empty();
+        servers || !self.config.commands.is_empty()
+    }
+
+    async fn connect_once(&self) -> Result<Connected, BuildError> {
+        let Some(supervisor) = &self.supervisor else {
+            return Ok(Connected::default());
+        };
+        let described = self.describe_programs(supervisor);
+        let started = self.start_servers(supervisor);
+        let (described, started) = tokio::join!(described, started);
+        described?;
+        started
+    }
+
+    async fn describe_programs(&self, supervisor: &SupervisorProgram) -> Result<(), BuildError> {
+        if self.config.commands.is_empty() {
+            return Ok(());
+        }
+        let key = SigningKey::generate().map_err(BuildError::Key)?;
+        let issuer = Issuer::new("outfitter", key, Lifetime::SHORTEST, self.clock.clone());
+        let host = outfitter_commands::Host {
+            supervisor: supervisor.clone(),
+            scratch: self.data_dir.join("commands"),
+            path: self.text(env::PATH).unwrap_or_default(),
+            lang: self.text(env::LANG),
+            tz: self.text(env::TZ),
+            issuer: Some(Arc::new(issuer)),
+        };
+        let programs = self
+            .config
+            .commands
+            .iter()
+            .map(|(name, program)| settings(name, program));
+        let source = Arc::new(ProjectCli::new(host, programs).map_err(BuildError::Commands)?);
+        source.describe().await.map_err(BuildError::CommandTaken)?;
+        for skills in source.skills_dirs() {
+            self.skills.add_skill_dir(skills.path);
+        }
+        let configured = self.config.commands.values();
+        for dir in configured.filter_map(|program| program.skills_dir.clone()) {
+            self.skills.add_skill_dir(dir);
+        }
+        self.registry.add(source)?;
+        Ok(())
+    }
+
+    async fn start_servers(&self, supervisor: &SupervisorProgram) -> Result<Connected, BuildError> {
+        let mut connected = Connected::default();
+        if !self.config.mcp.enabled {
+            return Ok(connected);
+        }
+        let variables = [env::PATH, env::HOME, env::LANG, env::TZ];
+        let variable = |name: Name| Some((OsString::from(name.as_str()), self.text(name)?));
+        let host = outfitter_mcp::Host {
+            supervisor: supervisor.clone(),
+            env: variables.into_iter().filter_map(variable).collect(),
+            clock: self.clock.clone(),
+        };
+        for (name, server) in &self.config.mcp.servers {
+            let server = self.server(name, server)?;
+            let source = McpSource::start(server, host.clone()).map_err(BuildError::Mcp)?;
+            connected.servers.push(Arc::new(source));
+        }
+        for source in &connected.servers {
+            self.registry.add(source.clone() as Arc<dyn ToolSource>)?;
+        }
+        let waits = connected
+            .servers
+            .iter()
+            .zip(self.config.mcp.servers.values())
+            .map(|(source, server)| {
+                let most = Duration::from_secs(server.connect_timeout_seconds.into());
+                source.settled(most)
+            });
+        futures_util::future::join_all(waits).await;
+        Ok(connected)
+    }
+
+    fn server(&self, name: &str, server: &McpServer) -> Result<StdioServer, BuildError> {
+        let wrong = |why: &str| BuildError::Server {
+            name: name.to_owned(),
+            why: why.to_owned(),
+        };
+        let id = SourceId::new(name).map_err(|error| wrong(&error.to_string()))?;
+        let (command, before) = match (&server.command, server.builtin.as_deref()) {
+            (Some(command), None) => (OsString::from(command), Vec::new()),
+            (None, Some(helper)) => helpers::server(helper).ok_or_else(|| {
+                wrong(&format!(
+                    "there is no built-in server {helper:?}, only {}",
+                    helpers::SERVERS
+                ))
+            })?,
+            (None, None) => return Err(wrong("it has neither command nor builtin")),
+            (Some(_), Some(_)) => return Err(wrong("it has both command and builtin")),
+        };
+        let cwd = server.cwd.clone().unwrap_or_else(|| self.home_or_here());
+        let args = server.args.iter().map(OsString::from);
+        let mut built = StdioServer::new(id, command, cwd).args(before.into_iter().chain(args));
+        built.env = pairs(&server.env)
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect();
+        built.state = if server.enabled {
+            Enabled::Yes
+        } else {
+            Enabled::No
+        };
+        built.tools = NameSet::of(server.tools.iter().map(String::as_str));
+        built.min_role = server.min_role;
+        built.connect_timeout = Duration::from_secs(server.connect_timeout_seconds.into());
+        built.call_timeout = Duration::from_secs(server.call_timeout_seconds.into());
+        built.concurrency = server.concurrency as usize;
+        Ok(built)
+    }
+
+    /// How the MCP servers stand.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ServerStatus> {
+        let connected = self.connected.get();
+        connected
+            .into_iter()
+            .flat_map(|all| &all.servers)
+            .map(|server| server.status())
+            .collect()
+    }
+
+    /// Ends what was connected, and waits until it is gone.
+    pub async fn disconnect(&self) {
+        let connected = self.connected.get();
+        let servers = connected.into_iter().flat_map(|all| &all.servers);
+        futures_util::future::join_all(servers.map(|server| server.stop())).await;
+    }
+
+    fn home_or_here(&self) -> PathBuf {
+        let home = self
+            .environment
+            .directory(env::HOME)
+            .filter(|home| home.is_dir());
+        home.unwrap_or_else(|| self.environment.current_dir())
+            .to_owned()
+    }
+
+    fn text(&self, name: Name) -> Option<OsString> {
+        self.environment.os(name).map(ToOwned::to_owned)
+    }
+}
+
+fn settings(name: &str, program: &Program) -> ProgramSettings {
+    let (path, before) = match helpers::program(&program.program) {
+        Some((path, before)) => (PathBuf::from(path), before),
+        None => (Path::new(&program.program).to_owned(), Vec::new()),
+    };
+    let mut settings = ProgramSettings::new(name, path);
+    settings.args = before
+        .into_iter()
+        .chain(program.args.iter().map(OsString::from))
+        .collect();
+    settings.env = pairs(&program.env)
+        .map(|(n, v)| (n.to_owned(), v.to_owned()))
+        .collect();
+    settings.timeout = Duration::from_secs(program.timeout_seconds.into());
+    settings.max_output_bytes = program.max_output_bytes as usize;
+    settings.credentials = match program.credential {
+        Credential::Call => Credentials::Call,
+        Credential::None => Credentials::None,
+    };
+    if !program.only.is_empty() {
+        settings.only = NameSet::of(program.only.iter().map(String::as_str));
+    }
+    settings
+}
+
+fn pairs(map: &std::collections::BTreeMap<String, String>) -> impl Iterator<Item = (&str, &str)> {
+    map.iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+}

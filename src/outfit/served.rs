@@ -1,0 +1,205 @@
+//! What a server needs of the whole: sessions by their id, what there is, and sessions held for
+//! this process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use outfitter_agent::{Session, SessionSource};
+use outfitter_core::{
+    Attended, CallHostError, Grant, Listing, Principal, Sandbox, Scope, Selection, SessionFacts,
+    SessionId,
+};
+use outfitter_server::{Directory, SessionHold, SessionHolds};
+use outfitter_store::{create_private_dir, path_segment};
+use serde_json::{Value, json};
+
+use super::{BuildError, Outfitter, SessionLock};
+
+/// Sandboxes that are kept for their next run. The one used longest ago goes first, unless a
+/// command of it still runs.
+const KEPT_SANDBOXES: usize = 256;
+
+/// The whole, as a server sees it.
+pub struct Served {
+    whole: Arc<Outfitter>,
+    sandboxes: Mutex<Sandboxes>,
+}
+
+#[derive(Default)]
+struct Sandboxes {
+    kept: HashMap<(Scope, SessionId), (u64, Arc<dyn Sandbox>)>,
+    uses: u64,
+}
+
+impl Served {
+    /// This whole.
+    #[must_use]
+    pub fn new(whole: Arc<Outfitter>) -> Self {
+        Self {
+            whole,
+            sandboxes: Mutex::default(),
+        }
+    }
+
+    async fn sandbox(&self, scope: &Scope, id: &SessionId) -> Result<Arc<dyn Sandbox>, BuildError> {
+        let key = (scope.clone(), id.clone());
+        {
+            let mut sandboxes = self.lock();
+            sandboxes.uses += 1;
+            let used = sandboxes.uses;
+            if let Some((last, sandbox)) = sandboxes.kept.get_mut(&key) {
+                *last = used;
+                return Ok(sandbox.clone());
+            }
+        }
+        let workspace = self.whole.served_workspace(scope, id);
+        create_private_dir(&workspace).map_err(|source| BuildError::Data {
+            path: workspace.display().to_string(),
+            source,
+        })?;
+        let sandbox = self.whole.sandbox(scope, id, &workspace).await?;
+        let mut sandboxes = self.lock();
+        let used = sandboxes.uses;
+        sandboxes.kept.insert(key, (used, sandbox.clone()));
+        sandboxes.forget_the_oldest();
+        Ok(sandbox)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Sandboxes> {
+        self.sandboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sandboxes {
+    fn forget_the_oldest(&mut self) {
+        if self.kept.len() <= KEPT_SANDBOXES {
+            return;
+        }
+        let idle = self
+            .kept
+            .iter()
+            .filter(|(_, (_, sandbox))| sandbox.jobs().iter().all(|job| !job.running))
+            .min_by_key(|(_, (used, _))| *used)
+            .map(|(key, _)| key.clone());
+        if let Some(key) = idle {
+            self.kept.remove(&key);
+        }
+    }
+}
+
+#[async_trait]
+impl SessionSource for Served {
+    async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError> {
+        let unavailable = |error: BuildError| CallHostError::Unavailable(error.to_info().message);
+        self.whole.connect().await.map_err(unavailable)?;
+        let sandbox = self
+            .sandbox(&Scope::from(&*who), id)
+            .await
+            .map_err(unavailable)?;
+        let proxy = self
+            .whole
+            .registry()
+            .seal(Grant::full(who.role), Selection::default());
+        let told = self.whole.told_of_skills(&proxy.grant().skills, None);
+        Ok(Session {
+            id: id.clone(),
+            who,
+            proxy,
+            sandbox,
+            attended: Attended::Yes,
+            told,
+        })
+    }
+}
+
+#[async_trait]
+impl Directory for Served {
+    fn tools(&self, who: &Principal) -> Vec<Listing> {
+        let proxy = self
+            .whole
+            .registry()
+            .seal(Grant::full(who.role), Selection::default());
+        let facts = SessionFacts {
+            who: Arc::new(who.clone()),
+            session: SessionId::mint(&**self.whole.clock()),
+            attended: Attended::Yes,
+            expanded: Arc::default(),
+            skills: proxy.grant().skills.clone(),
+        };
+        proxy.view(&facts).listing()
+    }
+
+    fn skills(&self, _: &Principal) -> Vec<Value> {
+        let proxy = self.whole.skills().proxy(&outfitter_core::NameSet::all());
+        proxy
+            .listed()
+            .map(|skill| {
+                json!({
+                    "name": skill.name().as_str(),
+                    "description": skill.manifest.description,
+                })
+            })
+            .collect()
+    }
+
+    fn mcp_servers(&self, _: &Principal) -> Vec<Value> {
+        self.whole
+            .servers()
+            .into_iter()
+            .filter_map(|server| serde_json::to_value(server).ok())
+            .collect()
+    }
+
+    fn diagnostics(&self, _: &Principal) -> Vec<Value> {
+        self.whole
+            .faults()
+            .into_iter()
+            .filter_map(|fault| serde_json::to_value(fault).ok())
+            .collect()
+    }
+
+    fn sandboxed(&self) -> bool {
+        self.whole.isolates()
+    }
+
+    async fn forget(&self, scope: &Scope, session: &SessionId) {
+        self.lock().kept.remove(&(scope.clone(), session.clone()));
+        self.whole.forget_session_dir(scope, session);
+        let workspace = self.whole.served_workspace(scope, session);
+        if let Err(error) = tokio::fs::remove_dir_all(&workspace).await
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, %session, "the workspace of a deleted session stays behind");
+        }
+    }
+}
+
+impl SessionHold for SessionLock {}
+
+impl SessionHolds for Served {
+    fn hold(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<Box<dyn SessionHold>, CallHostError> {
+        match self.whole.hold_in(scope, session) {
+            Ok(Ok(lock)) => Ok(Box::new(lock)),
+            Ok(Err(_)) => Err(CallHostError::Busy(session.clone())),
+            Err(error) => Err(CallHostError::Unavailable(error.to_info().message)),
+        }
+    }
+}
+
+impl Outfitter {
+    /// The workspace of a session that is served.
+    fn served_workspace(&self, scope: &Scope, session: &SessionId) -> std::path::PathBuf {
+        self.data_dir
+            .join("files")
+            .join(path_segment(scope.tenant.as_str()))
+            .join(path_segment(scope.subject.as_str()))
+            .join(session.as_str())
+    }
+}
