@@ -231,10 +231,9 @@ impl Merged {
     fn take(&mut self, source: &dyn ToolSource, snapshot: &SourceSnapshot, last: &Self) {
         let mut faults = snapshot.faults.clone();
         for tool in &snapshot.tools {
-            let spec = tool.spec();
             if let Err(why) = self.take_tool(source, tool, last) {
                 faults.push(Fault {
-                    what: spec.name.to_string(),
+                    what: tool.home_name().to_owned(),
                     why,
                 });
             }

@@ -10,7 +10,8 @@ use outfitter_core::{
     EventBody, EventSeq, EventSink, Exposure, Grant, Journal, JournalError, Listing, NameSet,
     Outcome, Part, PartSource, Principal, Progress, ProgressSink, RawCall, RefusingArtifacts,
     RefusingSandbox, Reply, Role, RunId, Selection, Services, SessionFacts, SessionId, SourceId,
-    Stream, SystemClock, Tool, ToolContext, ToolError, ToolName, ToolSpec, Trust, UnixMs,
+    Stream, SystemClock, Tool, ToolContext, ToolError, ToolName, ToolSource, ToolSpec, Trust,
+    UnixMs,
 };
 use outfitter_tools::{NativeSource, Pipeline, RunHandle, ToolRegistry, ToolView};
 use serde_json::{Value, json};
@@ -60,16 +61,23 @@ impl Hosted {
             probe("unseen", |spec| spec.exposure = Exposure::Hidden),
             probe("abroad", |spec| spec.effects = outfitter_core::Effects::ALL),
         ];
-        let registry = ToolRegistry::default();
         let source = NativeSource::new(SourceId::new("test").unwrap(), Trust::Builtin, tools);
-        registry.add(Arc::new(source)).unwrap();
-        Arc::new(Self {
+        let mut hosted = Self::of(Arc::new(source));
+        (hosted.begun, hosted.given_up) = (begun, given_up);
+        Arc::new(hosted)
+    }
+
+    /// A host of the tools of a source.
+    pub(crate) fn of(source: Arc<dyn ToolSource>) -> Self {
+        let registry = ToolRegistry::default();
+        registry.add(source).unwrap();
+        Self {
             registry,
             pipeline: Pipeline::default(),
             seen: Mutex::default(),
-            begun,
-            given_up,
-        })
+            begun: Arc::default(),
+            given_up: Arc::default(),
+        }
     }
 
     fn view(&self, who: &Arc<Principal>, session: &SessionId) -> Arc<ToolView> {

@@ -11,7 +11,9 @@
 mod calls;
 mod gateway;
 mod hosted;
+mod http;
 mod lists;
 mod lives;
 mod peers;
+mod pipeline;
 mod support;

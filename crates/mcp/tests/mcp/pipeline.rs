@@ -1,0 +1,71 @@
+//! A server's tools through the registry and the pipeline, as everything calls them.
+
+use std::sync::Arc;
+
+use outfitter_core::{
+    Arguments, CallEnd, CallHost as _, CallId, Code, Effect, Effects, Event, EventSink, RawCall,
+    Role, SessionId, Status, ToolOutput,
+};
+use outfitter_mcp::StdioServer;
+use serde_json::{Value, json};
+
+use crate::hosted::{Hosted, principal};
+use crate::support::Odd;
+
+struct Nobody;
+
+impl EventSink for Nobody {
+    fn send(&self, _: Arc<Event>) {}
+}
+
+async fn call(change: impl FnOnce(&mut StdioServer), role: Role, args: Value) -> Arc<ToolOutput> {
+    let odd = Odd::start_with("plain", &[], change);
+    odd.until_ready().await;
+    let hosted = Hosted::of(Arc::new(odd.source));
+    let call = RawCall {
+        id: CallId::new("call").unwrap(),
+        name: "odd__echo".to_owned(),
+        arguments: Arguments::from_value(args),
+    };
+    let session = SessionId::new("s").unwrap();
+    let end = hosted
+        .call(principal("ann", role), &session, call, Arc::new(Nobody))
+        .await;
+    match end.unwrap() {
+        CallEnd::Output(output) => output,
+        CallEnd::Waiting(interrupt) => panic!("waits: {interrupt:?}"),
+    }
+}
+
+fn code(output: &ToolOutput) -> Option<Code> {
+    output.error.as_ref().map(|error| error.code)
+}
+
+#[tokio::test]
+async fn a_user_calls_it_also_when_nobody_is_there_to_approve() {
+    let output = call(|_| {}, Role::User, json!({"a": 1})).await;
+    assert_eq!((output.status, code(&output)), (Status::Success, None));
+    assert_eq!(output.result, Some(json!(r#"{"a": 1}"#)));
+}
+
+#[tokio::test]
+async fn a_guest_does_not_unless_the_operator_says_so() {
+    assert_eq!(
+        code(&*call(|_| {}, Role::Guest, json!({})).await),
+        Some(Code::NotPermitted)
+    );
+    let output = call(
+        |server| server.min_role = Role::Guest,
+        Role::Guest,
+        json!({}),
+    )
+    .await;
+    assert_eq!(output.status, Status::Success);
+}
+
+#[tokio::test]
+async fn a_server_that_the_operator_calls_a_network_is_approved_call_by_call() {
+    let network = |server: &mut StdioServer| server.effects = Effects::of(&[Effect::Network]);
+    let output = call(network, Role::Admin, json!({})).await;
+    assert_eq!(code(&output), Some(Code::NeedsApproval));
+}
