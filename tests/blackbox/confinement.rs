@@ -69,3 +69,67 @@ fn commands_can_be_switched_off() {
         assert_eq!(output["error"]["code"], "unknown_tool");
     }
 }
+
+/// Our own data is no command's, even where it lies in the workspace: not this session's log, not
+/// another session's folder.
+#[test]
+fn a_command_reads_and_changes_nothing_of_our_data() {
+    let world = World::new();
+    world.config("[store]\ndata_dir = \"data\"\n");
+    let other = r#"{"command":"echo sentinel > \"$HOME/own.txt\""}"#;
+    called(
+        &world,
+        "execute_shell_command",
+        other,
+        &["--session", "other"],
+    );
+    let command = "cat data/outfitter.db* data/*/* data/sessions/other/*/*/own.txt; \
+                   cat $HOME/../../../other/scratch/home/own.txt; rm -rf data/outfitter.db; \
+                   mv data gone; echo x > data/x; ls data/sessions; true";
+    let args = serde_json::json!({"command": command}).to_string();
+    let (_, output) = called(&world, "execute_shell_command", &args, &["--session", "s"]);
+    let stdout = output["result"]["stdout"].as_str().unwrap();
+    assert!(
+        !stdout.contains("sentinel") && !stdout.contains("SQLite"),
+        "{output}"
+    );
+    assert!(!stdout.contains("other"), "{output}");
+    assert!(world.work("data/outfitter.db").exists());
+    assert!(!world.work("data/x").exists());
+}
+
+/// What a command leaves in its home is there for the next call of its session and for no other.
+#[test]
+fn a_home_belongs_to_its_session() {
+    let world = World::new();
+    let write = r#"{"command":"echo kept > ~/a; echo kept > $TMPDIR/b"}"#;
+    called(
+        &world,
+        "execute_shell_command",
+        write,
+        &["--session", "one"],
+    );
+    let read = r#"{"command":"cat ~/a; ls -A $TMPDIR /tmp | grep b"}"#;
+    let (_, same) = called(&world, "execute_shell_command", read, &["--session", "one"]);
+    assert!(
+        same["result"]["stdout"].to_string().contains("kept"),
+        "{same}"
+    );
+    let (_, other) = called(&world, "execute_shell_command", read, &["--session", "two"]);
+    assert!(
+        !other["result"]["stdout"].to_string().contains("kept"),
+        "{other}"
+    );
+}
+
+#[test]
+fn a_command_too_long_for_the_system_is_a_refusal() {
+    let world = World::new();
+    let args = serde_json::json!({"command": format!("echo {}", "你".repeat(60_000))});
+    world.write("call.json", args.to_string());
+    let base = ["tools", "call", "execute_shell_command", "--json"];
+    let ran = world
+        .run(&[&base[..], &["--args", "@call.json"]].concat())
+        .exits(2);
+    assert_eq!(ran.json()["error"]["code"], "invalid_arguments");
+}

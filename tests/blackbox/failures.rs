@@ -302,3 +302,49 @@ fn a_connection_that_is_reset_before_an_answer_is_tried_again() {
     assert_eq!(ran.lines().answer(), "fine");
     assert_eq!(provider.requests().len(), 3);
 }
+
+/// A key goes to the address it was configured for and to no other.
+#[rstest]
+fn a_redirection_is_not_followed(
+    #[values(OpenAi, Anthropic)] wire: Wire,
+    #[values("301 Moved Permanently", "307 Temporary Redirect")] status: &str,
+) {
+    let elsewhere = Provider::answering(wire, move |_| answer(wire, "gotcha"));
+    let provider = Provider::start(wire);
+    let world = provider.world();
+    let to = format!("location: {}\r\n", elsewhere.url());
+    provider.then(fake::whole(status, &to, ""));
+    let ran = world.run(&["run", "--json", "hi"]).exits(1);
+    assert_eq!(ran.lines().outcome(), "failed");
+    assert!(elsewhere.requests().is_empty());
+}
+
+/// A reply that never ends is stopped at its bound.
+#[test]
+fn a_reply_without_an_end_is_too_large_at_some_point() {
+    let provider = Provider::start(OpenAi);
+    let world = provider.world();
+    let piece = "x".repeat(1 << 20);
+    let mut steps = vec![
+        stream_head(),
+        chunk("data: {\"choices\":[{\"delta\":{\"content\":\""),
+    ];
+    steps.extend((0..100).map(|_| chunk(&piece)));
+    provider.then(steps);
+    let ran = world
+        .run(&["run", "--json", "--session", "s", "hi"])
+        .exits(1);
+    assert_eq!(ran.lines().outcome(), "failed");
+    assert!(ran.stdout.len() < 1 << 20);
+    goes_on(&world, &provider, OpenAi, "s");
+}
+
+#[test]
+fn a_key_with_a_line_end_is_the_key_without_it() {
+    let provider = Provider::start(OpenAi);
+    let world = provider.world().with("OPENAI_API_KEY", &format!("{KEY}\n"));
+    provider.then(answer(OpenAi, "fine"));
+    world.run(&["run", "hi"]).exits(0);
+    let sent = provider.last_header("authorization");
+    assert_eq!(sent, Some(format!("Bearer {KEY}")));
+}

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use crate::fake::{Step, chunk, stream_head};
-use crate::process_tree::gone;
+use crate::process_tree::{gone, mark, until_there};
 use crate::provider::Provider;
 use crate::replies::goes_on;
 use crate::wire::Wire::{self, Anthropic, OpenAi};
@@ -75,7 +75,7 @@ fn a_signal_during_a_command_kills_its_whole_tree(
 ) {
     let provider = Provider::start(wire);
     let world = provider.world();
-    let mark = crate::process_tree::mark();
+    let mark = mark();
     let command = format!(
         "trap '' TERM INT; (setsid sh -c 'exec -a {mark} sleep 300' &) ; echo up; sh -c 'exec -a {mark} sleep 300'"
     );
@@ -90,7 +90,7 @@ fn a_signal_during_a_command_kills_its_whole_tree(
     ));
     let running = world.start(&["run", "--json", "--session", "s", "hi"]);
     running.until_stdout("\"up\\n\"");
-    crate::process_tree::until_there(&mark);
+    until_there(&mark);
     running.signal(signal);
     let ran = running.wait().exits(130);
     let lines = ran.lines();
@@ -106,10 +106,36 @@ fn a_signal_during_a_command_kills_its_whole_tree(
     goes_on(&world, &provider, wire, "s");
 }
 
+/// A terminal signals everything in the foreground at once, also what supervises the command.
+#[test]
+fn a_signal_from_the_terminal_ends_a_command_in_order() {
+    let provider = Provider::start(OpenAi);
+    let world = provider.world();
+    let mark = mark();
+    let command = format!("trap '' INT; echo up; bash -c 'exec -a {mark} sleep 300'");
+    let arguments = json!({"command": command}).to_string();
+    provider.then(calls(
+        OpenAi,
+        &[call("c1", "execute_shell_command", &arguments)],
+    ));
+    let running = world.start(&["run", "--json", "--session", "s", "hi"]);
+    running.until_stdout("\"up\\n\"");
+    until_there(&mark);
+    running.signal_group(Signal::INT);
+    let ran = running.wait().exits(130);
+    let lines = ran.lines();
+    assert_eq!(lines.outcome(), "cancelled");
+    let output = lines.outputs()[0];
+    assert_eq!(output["status"], "cancelled");
+    assert!(output["result"].to_string().contains("up"), "{output}");
+    gone(&mark);
+    goes_on(&world, &provider, OpenAi, "s");
+}
+
 #[test]
 fn a_signal_during_a_direct_call_kills_it_and_still_prints_its_output() {
     let world = crate::world::World::new();
-    let mark = crate::process_tree::mark();
+    let mark = mark();
     let command = format!("bash -c 'exec -a {mark} sleep 300'");
     let arguments = json!({"command": command}).to_string();
     let running = world.start(&[
@@ -120,7 +146,7 @@ fn a_signal_during_a_direct_call_kills_it_and_still_prints_its_output() {
         "--args",
         &arguments,
     ]);
-    crate::process_tree::until_there(&mark);
+    until_there(&mark);
     running.signal(Signal::INT);
     let output = running.wait().exits(130).json();
     assert_eq!(output["status"], "cancelled");

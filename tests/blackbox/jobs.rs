@@ -1,5 +1,6 @@
 //! Commands of a run: what they print while they run, and those that outlive their call.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::direct::called;
@@ -122,4 +123,40 @@ fn a_job_left_running_dies_with_the_program() {
     let (_, left) = called(&world, "execute_shell_command", &args.to_string(), &[]);
     assert_eq!(left["status"], "running", "{left}");
     gone(&mark);
+}
+
+/// Every character of a long output is shown once, whatever the pieces it came in.
+#[rstest]
+fn a_long_output_is_shown_whole(#[values("0", "50")] interval: &str) {
+    use crate::wire::{Wire::OpenAi, answer, call, calls};
+    let provider = crate::provider::Provider::start(OpenAi);
+    let world = provider
+        .world()
+        .with("SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS", interval)
+        .with("SAGE_TOOL_PROGRESS_FLUSH_BYTES", "1024");
+    let command = "yes 你 | head -n 50000 | tr -d '\\n'";
+    let args = json!({"command": command}).to_string();
+    provider.then(calls(OpenAi, &[call("c1", "execute_shell_command", &args)]));
+    provider.then(answer(OpenAi, "ok"));
+    let lines = world.run(&["run", "--json", "hi"]).exits(0).lines();
+    let shown = lines.progress("stdout");
+    let dropped: u64 = lines
+        .all("tool_progress")
+        .iter()
+        .filter_map(|line| line["dropped_bytes"].as_u64())
+        .sum();
+    assert!(!shown.contains('\u{fffd}'));
+    assert_eq!(shown.len() as u64 + dropped, 150_000);
+    assert!(shown.chars().all(|character| character == '你'));
+    let output = lines.outputs()[0];
+    assert!(!output["result"].to_string().contains('\u{fffd}'));
+    assert_eq!(output["result"]["stdout_bytes"], 150_000);
+}
+
+#[test]
+fn the_bound_of_a_result_has_its_old_name_too() {
+    let world = World::new().with("SAGE_MAX_TOOL_RESULT_TOKENS", "100");
+    let args = json!({"command": "seq 1000"}).to_string();
+    let (_, output) = called(&world, "execute_shell_command", &args, &["--session", "s"]);
+    assert!(output["truncated"]["artifact"].is_string(), "{output}");
 }

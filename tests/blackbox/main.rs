@@ -31,6 +31,7 @@ mod crashes;
 mod interrupts;
 
 // what is asked for and what comes of it
+mod demo;
 mod direct;
 mod help;
 mod output;

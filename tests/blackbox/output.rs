@@ -183,3 +183,15 @@ fn a_slow_reader_does_not_slow_a_tool() {
     let shown = lines.progress("stdout").len() as u64;
     assert_eq!(shown + dropped, 3000 * 201, "what is lost is counted");
 }
+
+/// Nothing that is printed is lost silently.
+#[test]
+fn a_stdout_that_is_full_is_an_error() {
+    let world = crate::world::World::new();
+    let args = ["tools", "list"];
+    let ran = world
+        .start_to(&args, std::fs::File::create("/dev/full").unwrap())
+        .wait();
+    assert_eq!(ran.code, Some(1), "{}", ran.shown());
+    assert!(ran.stderr.contains("write to stdout"), "{}", ran.stderr);
+}

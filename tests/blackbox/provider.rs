@@ -65,6 +65,11 @@ impl Provider {
         self.line.lock().unwrap().clear();
     }
 
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        self.fake.url("")
+    }
+
     /// A machine that talks to this provider.
     pub(crate) fn world(&self) -> World {
         let mut world = World::new();

@@ -177,7 +177,7 @@ fn anthropic(body: &Value) -> Result<(), String> {
             return Err(format!("{open:?} has no result"));
         }
     }
-    if messages.len() % 2 == 0 {
+    if messages.len().is_multiple_of(2) {
         return Err("there is nothing to answer".to_owned());
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! A home and a workspace for one test, and the program run in them as a person or a program does.
 
 use std::io::{Read, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -96,11 +97,20 @@ impl World {
         self.start_as(args, READ)
     }
 
+    /// Starts the program with this stdout.
+    pub(crate) fn start_to(&self, args: &[&str], stdout: std::fs::File) -> Running {
+        self.spawn(args, READ, stdout.into())
+    }
+
+    pub(crate) fn start_as(&self, args: &[&str], start: Start) -> Running {
+        self.spawn(args, start, Stdio::piped())
+    }
+
     #[expect(
         clippy::disallowed_types,
         reason = "a test runs the program as a person does"
     )]
-    pub(crate) fn start_as(&self, args: &[&str], start: Start) -> Running {
+    fn spawn(&self, args: &[&str], start: Start, stdout: Stdio) -> Running {
         let stdin = if start.stdin {
             Stdio::piped()
         } else {
@@ -114,16 +124,15 @@ impl World {
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.work(""))
             .stdin(stdin)
-            .stdout(Stdio::piped())
+            .stdout(stdout)
             .stderr(Stdio::piped())
+            .process_group(0)
             .spawn()
             .unwrap();
         let stderr = Captured::read(child.stderr.take().unwrap());
-        let unread = child.stdout.take().unwrap();
-        let (stdout, unread) = if start.read {
-            (Captured::read(unread), None)
-        } else {
-            (Captured::nothing(), Some(unread))
+        let (stdout, unread) = match child.stdout.take() {
+            Some(stdout) if start.read => (Captured::read(stdout), None),
+            unread => (Captured::nothing(), unread),
         };
         Running {
             child,
@@ -167,9 +176,12 @@ pub(crate) const READ: Start = Start {
     read: true,
 };
 
-/// What a stream gave until now.
+/// What a stream gave until now, and whether it is over.
+type Given = (Vec<u8>, bool);
+
+/// A stream that is read while the program runs.
 #[derive(Clone)]
-struct Captured(Arc<(Mutex<(Vec<u8>, bool)>, Condvar)>);
+struct Captured(Arc<(Mutex<Given>, Condvar)>);
 
 impl Captured {
     fn nothing() -> Self {
@@ -246,8 +258,16 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
+        rustix::process::kill_process(self.process(), signal).unwrap();
+    }
+
+    /// Sends a signal to it and to what it started and did not part from, as a terminal does.
+    pub(crate) fn signal_group(&self, signal: Signal) {
+        rustix::process::kill_process_group(self.process(), signal).unwrap();
+    }
+
+    fn process(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap()
     }
 
     pub(crate) fn write_stdin(&mut self, bytes: &[u8]) {
