@@ -1,6 +1,6 @@
 //! Why a run could not be made, as opposed to a run that failed.
 
-use outfitter_core::{Code, ErrorInfo, JournalError, SessionId, StoreError};
+use outfitter_core::{AppendError, Code, ErrorInfo, JournalError, SessionId, StoreError};
 
 use crate::answers::AnswerError;
 
@@ -32,9 +32,15 @@ impl RunError {
             Self::NothingToContinue(_) => Code::Usage,
             Self::Busy(_) => Code::Busy,
             Self::Answer(error) => error.code(),
-            Self::Store(StoreError::NotFound(_)) => Code::NotFound,
-            Self::Store(_) => Code::Unavailable,
-            Self::Journal(_) => Code::Conflict,
+            Self::Store(error) | Self::Journal(JournalError(AppendError::Store(error))) => {
+                match error {
+                    StoreError::NotFound(_) => Code::NotFound,
+                    _ => Code::Unavailable,
+                }
+            }
+            Self::Journal(JournalError(
+                AppendError::Conflict { .. } | AppendError::Fenced { .. },
+            )) => Code::Conflict,
         };
         let mut message = format!("failed to {self}");
         let mut cause = std::error::Error::source(self);
