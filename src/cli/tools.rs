@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use outfitter_core::{
     Arguments, CallEnd, CallId, Cancel, Code, Listing, RawCall, SessionId, ToolOutput,
 };
-use outfitter_tools::Found;
+use outfitter_tools::{Found, ToolView};
 
 use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ToolArguments, ToolsCommand};
@@ -29,14 +29,14 @@ pub(crate) fn run(at: &Invocation<'_>, command: &ToolsCommand) -> Result<ExitCod
 
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    connected(&whole)?;
-    let tools = whole.view(at.attended()).listing();
-    for fault in whole.faults() {
-        let fault = &fault.fault;
-        at.out.tell(&format!(
-            "warning: {} is left out: {}\n",
-            fault.what, fault.why
-        ));
+    let (tools, faults) = looked_up(at, &whole, |view| Ok((view.listing(), whole.faults())))?;
+    for found in faults {
+        let fault = found.fault;
+        let line = format!(
+            "warning: {}: {} is left out: {}\n",
+            found.source, fault.what, fault.why
+        );
+        at.out.tell(&line);
     }
     if at.global.json {
         at.out.bytes(&encoded(|out| {
@@ -50,24 +50,7 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
 
 fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    connected(&whole)?;
-    let view = whole.view(at.attended());
-    let tool: Option<Listing> = view
-        .listing()
-        .into_iter()
-        .find(|tool| tool.name.as_str() == name);
-    let Some(tool) = tool else {
-        let info = match view.find(name) {
-            Found::Unknown(close) if !close.is_empty() => {
-                Some(format!("did you mean {}?", close.join(" or ")))
-            }
-            _ => None,
-        };
-        let failure = Failure::new(Code::UnknownTool, format!("find the tool {name:?}"));
-        let hint =
-            info.unwrap_or_else(|| "`outfitter tools list` lists those you may use".to_owned());
-        return Err(failure.with_hint(hint).into());
-    };
+    let tool = looked_up(at, &whole, |view| found(view, name))?;
     if at.global.json {
         let line =
             encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
@@ -81,15 +64,36 @@ fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-/// Connects what is configured, if anything is: most programs list their tools without it.
-fn connected(whole: &Outfitter) -> Result<(), Stop> {
+fn found(view: &ToolView, name: &str) -> Result<Listing, Stop> {
+    let mut listed = view.listing().into_iter();
+    if let Some(tool) = listed.find(|tool| tool.name.as_str() == name) {
+        return Ok(tool);
+    }
+    let hint = match view.find(name) {
+        Found::Unknown(close) if !close.is_empty() => {
+            format!("did you mean {}?", close.join(" or "))
+        }
+        _ => "`outfitter tools list` lists those you may use".to_owned(),
+    };
+    let failure = Failure::new(Code::UnknownTool, format!("find the tool {name:?}"));
+    Err(failure.with_hint(hint).into())
+}
+
+/// What there is for a person at this machine, with what is configured connected, if anything is:
+/// most programs list their tools without it.
+fn looked_up<T>(
+    at: &Invocation<'_>,
+    whole: &Outfitter,
+    look: impl FnOnce(&ToolView) -> Result<T, Stop>,
+) -> Result<T, Stop> {
     if !whole.has_connections() {
-        return Ok(());
+        return look(&whole.view(at.attended()));
     }
     runtime()?.block_on(async {
         whole.connect().await?;
+        let seen = look(&whole.view(at.attended()));
         whole.disconnect().await;
-        Ok(())
+        seen
     })
 }
 
