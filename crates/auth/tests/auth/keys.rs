@@ -113,7 +113,7 @@ fn an_exposed_key_is_not_replaced() {
     assert_eq!(fs::read_to_string(&path).unwrap(), PEM);
 }
 
-fn jwks(keys: Value) -> Result<VerifyingKeys, KeyError> {
+fn jwks(keys: &Value) -> Result<VerifyingKeys, KeyError> {
     VerifyingKeys::from_jwks(&json!({ "keys": keys }))
 }
 
@@ -122,8 +122,8 @@ fn keys_of_other_kinds_are_passed_over() {
     let rsa = json!({ "kty": "RSA", "n": "x", "e": "AQAB", "kid": "r" });
     let agreement = json!({ "kty": "OKP", "crv": "X25519", "x": "x", "kid": "a" });
     let encryption = json!({ "kty": "OKP", "crv": "Ed25519", "use": "enc", "kid": "e" });
-    let set = jwks(json!([rsa, agreement, encryption, key().jwk()])).unwrap();
-    assert_eq!(set, jwks(json!([key().jwk()])).unwrap());
+    let set = jwks(&json!([rsa, agreement, encryption, key().jwk()])).unwrap();
+    assert_eq!(set, jwks(&json!([key().jwk()])).unwrap());
 }
 
 #[rstest]

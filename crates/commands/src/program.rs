@@ -1,0 +1,189 @@
+//! One program: asked what it can do, and called.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::time::Duration;
+
+use outfitter_core::{
+    Cancel, Credential, CredentialRequest, Outcome, Progress, ToolContext, ToolError,
+};
+use serde_json::{Map, Value};
+use tempfile::TempDir;
+
+use crate::describe::{self, Described};
+use crate::environment::{self, Proof};
+use crate::host::Host;
+use crate::invocation::Invocation;
+use crate::jwks_file::JwksFile;
+use crate::outcome;
+use crate::run::{Ended, Job, RunError, run};
+use crate::scrub::Scrub;
+use crate::settings::{Credentials, ProgramSettings};
+use crate::stderr_log::StderrLog;
+use crate::subcommand::Subcommand;
+
+pub(crate) struct Program {
+    pub(crate) settings: ProgramSettings,
+}
+
+impl Program {
+    /// Asks it what it can do; the error is one fragment.
+    pub(crate) async fn describe(&self, host: &Host) -> Result<Described, String> {
+        let scratch = scratch(host).map_err(|error| explain(&error))?;
+        let job = Job {
+            argv: self.argv(["describe".to_owned(), "--json".to_owned()]),
+            env: environment::base(host, &self.settings, scratch.path()),
+            cwd: scratch.path().to_owned(),
+            stdin: None,
+            max_output_bytes: self.settings.max_output_bytes,
+            time: self.settings.timeout,
+        };
+        let (progress, scrub) = (Progress::nowhere(), Scrub::of(None));
+        let mut log = StderrLog::new(&self.settings.name, &progress, &scrub);
+        let printed = run(&host.supervisor, job, &Cancel::new(), &mut log)
+            .await
+            .map_err(|error| explain(&error))?;
+        let tail = log.finish();
+        let why = match printed.ended {
+            Ended::Exited(outfitter_process::Ending::Code(0)) => {
+                return describe::parse(&printed.stdout);
+            }
+            Ended::Exited(outfitter_process::Ending::Code(code)) => {
+                format!("describe ended with exit {code}")
+            }
+            Ended::Exited(outfitter_process::Ending::Signal(signal)) => {
+                format!("describe was ended by signal {signal}")
+            }
+            Ended::TimedOut | Ended::Cancelled => format!(
+                "describe did not end within {} s",
+                self.settings.timeout.as_secs_f64()
+            ),
+            Ended::TooMuch => format!(
+                "describe printed more than {} bytes",
+                self.settings.max_output_bytes
+            ),
+        };
+        Err(match tail.lines().last() {
+            Some(line) => format!("{why}: {line}"),
+            None => why,
+        })
+    }
+
+    /// Calls one of its subcommands.
+    pub(crate) async fn call(
+        &self,
+        host: &Host,
+        jwks: &JwksFile,
+        cx: &ToolContext,
+        subcommand: &Subcommand,
+        args: &Map<String, Value>,
+    ) -> Result<Outcome, ToolError> {
+        let name = &self.settings.name;
+        let scratch = scratch(host).map_err(|error| failed(name, error))?;
+        let credential = self.credential(host, cx, subcommand).await?;
+        let jwks_file = match (&credential, &host.issuer) {
+            (Some(_), Some(issuer)) => Some(
+                jwks.holding(&issuer.jwks())
+                    .map_err(|error| failed(name, RunError::Scratch(error)))?,
+            ),
+            (Some(_) | None, _) => None,
+        };
+        let proof = credential
+            .as_ref()
+            .zip(jwks_file)
+            .map(|(credential, jwks_file)| Proof {
+                token: &credential.token,
+                jwks_file,
+                audience: name,
+            });
+        let time = self.time(cx);
+        let mut env = environment::base(host, &self.settings, scratch.path());
+        let deadline = cx.clock.now().plus(time);
+        env.extend(environment::of_call(cx, deadline, proof.as_ref()));
+        let Invocation { flags, stdin } = Invocation::of(args);
+        let words = [subcommand.command.clone(), subcommand.subcommand.clone()];
+        let job = Job {
+            argv: self.argv(words.into_iter().chain(flags)),
+            env,
+            cwd: scratch.path().to_owned(),
+            stdin,
+            max_output_bytes: self.settings.max_output_bytes,
+            time,
+        };
+        let scrub = Scrub::of(credential.map(|credential| credential.token));
+        let mut log = StderrLog::new(name, &cx.progress, &scrub);
+        let printed = run(&host.supervisor, job, &cx.cancel, &mut log)
+            .await
+            .map_err(|error| failed(name, error))?;
+        let tail = log.finish();
+        Ok(outcome::of(cx, self, subcommand, printed, tail, &scrub).await)
+    }
+
+    async fn credential(
+        &self,
+        host: &Host,
+        cx: &ToolContext,
+        subcommand: &Subcommand,
+    ) -> Result<Option<Credential>, ToolError> {
+        match self.settings.credentials {
+            Credentials::None => return Ok(None),
+            Credentials::Call => {}
+        }
+        let Some(issuer) = &host.issuer else {
+            return Err(ToolError::unavailable(format!(
+                "{} wants a credential for each call, and nobody here issues any",
+                self.settings.name
+            )));
+        };
+        let request = CredentialRequest {
+            who: cx.who.clone(),
+            actor: None,
+            audience: self.settings.name.as_str().into(),
+            scope: vec![subcommand.scope().into()],
+        };
+        issuer.issue(&request).await.map(Some).map_err(|error| {
+            ToolError::new(error.code(), format!("failed to {error}")).with_source(error)
+        })
+    }
+
+    fn time(&self, cx: &ToolContext) -> Duration {
+        let left = cx.deadline.remaining().unwrap_or(Duration::MAX);
+        self.settings.timeout.min(left)
+    }
+
+    fn argv(&self, words: impl IntoIterator<Item = String>) -> Vec<std::ffi::OsString> {
+        let mut argv = vec![self.settings.program.clone().into_os_string()];
+        argv.extend(self.settings.args.iter().cloned());
+        argv.extend(words.into_iter().map(Into::into));
+        argv
+    }
+}
+
+/// A folder for one call, gone with the value.
+fn scratch(host: &Host) -> Result<TempDir, RunError> {
+    let make = |parent: &Path| {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(parent)?;
+        tempfile::Builder::new().prefix("call-").tempdir_in(parent)
+    };
+    make(&host.scratch).map_err(RunError::Scratch)
+}
+
+fn failed(name: &str, error: RunError) -> ToolError {
+    ToolError::unavailable(format!("failed to {error} {name}")).with_source(error)
+}
+
+/// An error and its causes in one fragment.
+fn explain(error: &dyn std::error::Error) -> String {
+    let mut text = format!("failed to {error}");
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,92 @@
+//! The tool: one tree of commands, as it was when it was described.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    Code, Facts, Reply, Role, SessionFacts, Tool, ToolContext, ToolError, ToolName, ToolSpec,
+};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::host::Host;
+use crate::jwks_file::JwksFile;
+use crate::spec::{self, Sees};
+use crate::tree::Tree;
+
+/// What the tool has more time than its programs.
+pub(crate) const MARGIN: Duration = Duration::from_secs(5);
+
+pub(crate) struct ProjectTool {
+    tree: Arc<Tree>,
+    host: Arc<Host>,
+    jwks: Arc<JwksFile>,
+    /// As the highest role sees it.
+    spec: ToolSpec,
+}
+
+impl ProjectTool {
+    pub(crate) fn new(
+        name: ToolName,
+        tree: Arc<Tree>,
+        host: Arc<Host>,
+        jwks: Arc<JwksFile>,
+    ) -> Self {
+        let spec = spec::of(&tree, name, &Sees::all());
+        Self {
+            tree,
+            host,
+            jwks,
+            spec,
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ProjectTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn tailor(&self, session: &SessionFacts) -> Option<ToolSpec> {
+        let sees = Sees {
+            role: session.who.role,
+            skills: session.skills.clone(),
+        };
+        let all = self.tree.subcommands().all(|one| sees.may(one));
+        (!all).then(|| spec::of(&self.tree, self.spec.name.clone(), &sees))
+    }
+
+    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
+        let call = Call::read(&self.tree, args)?;
+        // Before anybody is asked. What is wrong with the arguments says what they should be, which
+        // is nothing for a caller who may not make the call; who that is, only the call knows.
+        if call.subcommand.least_role() == Role::Guest {
+            call.subcommand.check(&call.args)?;
+        }
+        let effects = call.subcommand.effects;
+        Ok(Facts {
+            effects,
+            idempotent: effects.read_only(),
+            inner: None,
+            subject: Some(call.subcommand.subject()),
+        })
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let call = Call::read(&self.tree, &args)?;
+        let least = call.subcommand.least_role();
+        if cx.who.role < least {
+            return Err(ToolError::new(
+                Code::NotPermitted,
+                format!("{} needs the role {least}", call.subcommand.subject()),
+            ));
+        }
+        call.subcommand.check(&call.args)?;
+        call.program
+            .call(&self.host, &self.jwks, cx, call.subcommand, &call.args)
+            .await
+            .map(Reply::from)
+    }
+}

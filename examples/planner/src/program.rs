@@ -1,0 +1,104 @@
+//! From a command line to an exit.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use outfitter_core::Code;
+
+use crate::answer::{Answer, document};
+use crate::arguments::{self, Wanted};
+use crate::fault::Fault;
+use crate::store::Store;
+use crate::who::{Asks, caller};
+use crate::{calendar, describe, human};
+
+/// The directory of the calendar.
+const DIRECTORY: &str = "PLANNER_DIR";
+
+/// The three streams of a program.
+pub struct Io<'a> {
+    /// What it reads.
+    pub stdin: &'a mut dyn Read,
+    /// What it answers.
+    pub stdout: &'a mut dyn Write,
+    /// What it logs, and errors for people.
+    pub stderr: &'a mut dyn Write,
+}
+
+/// The program as the system starts it.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().skip(1).collect();
+    main_from(
+        &args,
+        &|name| std::env::var_os(name),
+        &mut Io {
+            stdin: &mut io::stdin(),
+            stdout: &mut io::stdout(),
+            stderr: &mut io::stderr(),
+        },
+    )
+}
+
+/// The program with everything it knows of the world handed in: arguments without the program's own
+/// name, the environment, the streams. So another program can be this one, too.
+pub fn main_from(
+    args: &[OsString],
+    env: &dyn Fn(&str) -> Option<OsString>,
+    io: &mut Io<'_>,
+) -> ExitCode {
+    let told = match arguments::parse(args, io.stdin) {
+        Ok(Wanted::Help) => io.stdout.write_all(human::help().as_bytes()).map(|()| 0),
+        Ok(Wanted::Describe) => writeln!(io.stdout, "{}", describe::document()).map(|()| 0),
+        Ok(Wanted::Call {
+            subcommand,
+            args,
+            asks,
+        }) => {
+            let done = caller(asks, &subcommand.scope(), env).and_then(|who| {
+                let store = Store::at(directory(env)?);
+                calendar::run(subcommand.name, args, &who, &store)
+            });
+            tell(asks, &done, io)
+        }
+        Err(fault) => tell(arguments::asks(args), &Err(fault), io),
+    };
+    // Whoever does not listen is not told.
+    told.map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+fn directory(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, Fault> {
+    env(DIRECTORY).map(PathBuf::from).ok_or_else(|| {
+        Fault::new(
+            Code::Unavailable,
+            format!("there is no calendar: {DIRECTORY} is not set"),
+        )
+    })
+}
+
+fn tell(asks: Asks, done: &Result<Answer, Fault>, io: &mut Io<'_>) -> io::Result<u8> {
+    match (asks, done) {
+        (Asks::Program, done) => {
+            if let Ok(answer) = done {
+                writeln!(io.stderr, "planner: {}", told_as_log(answer))?;
+            }
+            writeln!(io.stdout, "{}", document(done))?;
+        }
+        (Asks::Person, Ok(answer)) => {
+            io.stdout
+                .write_all(human::lines(&answer.result).as_bytes())?;
+        }
+        (Asks::Person, Err(fault)) => writeln!(io.stderr, "error: {}", fault.message)?,
+    }
+    io.stdout.flush()?;
+    Ok(done.as_ref().map_or_else(Fault::exit, |_| 0))
+}
+
+fn told_as_log(answer: &Answer) -> String {
+    match (&answer.result["count"], &answer.result["action"]) {
+        (serde_json::Value::Number(count), _) => format!("found {count} events"),
+        (_, action) => format!("{} an event", action.as_str().unwrap_or("changed")),
+    }
+}
