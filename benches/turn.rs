@@ -74,9 +74,7 @@ async fn turn(agent: &Agent, session: &Session) -> Fallible<()> {
 /// Turns of new sessions, one after the other.
 async fn turns(world: &World, agent: &Agent) -> Fallible<()> {
     for _ in 0..TURNS {
-        let session = world.session();
-        turn(agent, &session).await?;
-        world.log.delete(&world.scope(), &session.id).await?;
+        turn(agent, &world.session()).await?;
     }
     Ok(())
 }

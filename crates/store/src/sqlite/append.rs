@@ -1,19 +1,20 @@
 //! What changes the file. Each is one transaction.
 
+use futures_util::TryStreamExt as _;
 use outfitter_core::{
     Append, AppendError, EntryBody, EventSeq, Fence, NewEntry, RunId, Scope, Seq, SessionId,
     StoreError, UnixMs,
 };
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection};
-use sqlx::{AssertSqlSafe, Connection as _, Row as _, Sqlite};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, Row as _, Sqlite};
 
 use super::error::failed;
 use super::open::Database;
 use crate::{body, check};
 
-/// How many rows one statement inserts. Each number of rows up to it is its own prepared
-/// statement, and a connection keeps a hundred.
+/// How many rows one statement inserts. Each number of rows is a text of its own, and a connection
+/// keeps a hundred texts prepared; appends have a few rows.
 const ROWS_AT_ONCE: usize = 32;
 
 /// Takes the write lock at once. A transaction that begins by reading could find at its first
@@ -51,23 +52,48 @@ pub(super) async fn append(
     };
     let rows: Vec<NewRow> = entries.into_iter().map(row).collect::<Result<_, _>>()?;
 
-    let mut writer = database.writer.lock().await;
-    let mut transaction = writer.begin_with(BEGIN).await.map_err(failed)?;
-    if !advance(&mut transaction, &place, &rows)
+    let mut writing = database.write().await.map_err(failed)?;
+    let advanced = write(&mut writing.connection, &place, &rows)
         .await
-        .map_err(failed)?
-    {
-        return Err(refusal(&mut transaction, &place, fence).await);
+        .map_err(failed)?;
+    let end = match advanced {
+        Advanced::Yes => Ok(head),
+        Advanced::No => Err(refusal(&mut writing.connection, &place, fence).await),
+    };
+    writing.done();
+    end
+}
+
+/// Whether the session was where the writer thought.
+enum Advanced {
+    Yes,
+    No,
+}
+
+/// Writes all of it as one text of several statements: the connection works on a thread of its own,
+/// and the way there and back costs about as much as what SQLite does for one of them.
+async fn write(
+    connection: &mut SqliteConnection,
+    place: &Place<'_>,
+    rows: &[NewRow],
+) -> Result<Advanced, sqlx::Error> {
+    let sql = [BEGIN, advance_sql(place), &insert_sql(rows.len()), "COMMIT"].join(";\n");
+    let mut query = advance(sqlx::query(AssertSqlSafe(sql)), place, rows);
+    for (seq, row) in (place.expected + 1..).zip(rows) {
+        query = insert(query, place, seq, row);
     }
-    let mut seq = place.expected;
-    for rows in rows.chunks(ROWS_AT_ONCE) {
-        insert(&mut transaction, &place, seq, rows)
-            .await
-            .map_err(failed)?;
-        seq += rows.len() as i64;
+    // The results come in the order of the statements; all of them have to be waited for.
+    let mut results = connection.fetch_many(query);
+    let mut changed = Vec::with_capacity(4);
+    while let Some(result) = results.try_next().await? {
+        if let Some(done) = result.left() {
+            changed.push(done.rows_affected());
+        }
     }
-    transaction.commit().await.map_err(failed)?;
-    Ok(head)
+    Ok(match changed.get(1) {
+        Some(1) => Advanced::Yes,
+        Some(_) | None => Advanced::No,
+    })
 }
 
 /// Where an append goes.
@@ -103,36 +129,28 @@ fn number(number: u64) -> Result<i64, StoreError> {
     i64::try_from(number).map_err(|_| check::refuse(format!("the number {number} is too large")))
 }
 
-/// Moves the session on if it is where the writer thinks it is; says whether it was.
-async fn advance(
-    connection: &mut SqliteConnection,
-    place: &Place<'_>,
-    rows: &[NewRow],
-) -> Result<bool, sqlx::Error> {
-    let updated = rows.last().map(|row| row.at);
-    let query = if place.expected == 0 {
-        sqlx::query(
-            "INSERT INTO sessions (head, fence, updated, created, tenant, subject, id)
-             VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        )
-        .bind(place.head)
-        .bind(place.fence)
-        .bind(updated)
-        .bind(rows.first().map(|row| row.at))
+/// Moves the session on if it is where the writer thinks it is.
+fn advance_sql(place: &Place<'_>) -> &'static str {
+    if place.expected == 0 {
+        "INSERT INTO sessions (head, fence, updated, created, tenant, subject, id)
+         VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
     } else {
-        sqlx::query(
-            "UPDATE sessions SET head = ?1, fence = ?2, updated = ?3
-             WHERE head = ?4 AND fence <= ?2 AND tenant = ?5 AND subject = ?6 AND id = ?7",
-        )
+        "UPDATE sessions SET head = ?, fence = ?, updated = ?
+         WHERE head = ? AND fence <= ? AND tenant = ? AND subject = ? AND id = ?"
+    }
+}
+
+fn advance<'q>(query: Values<'q>, place: &Place<'q>, rows: &[NewRow]) -> Values<'q> {
+    let query = query
         .bind(place.head)
         .bind(place.fence)
-        .bind(updated)
-        .bind(place.expected)
+        .bind(rows.last().map(|row| row.at));
+    let query = if place.expected == 0 {
+        query.bind(rows.first().map(|row| row.at))
+    } else {
+        query.bind(place.expected).bind(place.fence)
     };
-    let done = owned(query, place.scope, place.session)
-        .execute(connection)
-        .await?;
-    Ok(done.rows_affected() == 1)
+    owned(query, place.scope, place.session)
 }
 
 /// Why the session was not where the writer thought.
@@ -166,39 +184,41 @@ async fn refusal(
     }
 }
 
-async fn insert(
-    connection: &mut SqliteConnection,
-    place: &Place<'_>,
-    after: i64,
-    rows: &[NewRow],
-) -> Result<(), sqlx::Error> {
-    let mut sql = String::from(
-        "INSERT INTO entries (seq, run, event_seq, kind, body, at, tenant, subject, session) VALUES ",
-    );
-    for at in 0..rows.len() {
-        sql.push_str(if at == 0 { "" } else { ", " });
-        sql.push_str("(?, ?, ?, ?, ?, ?, ?, ?, ?)");
+/// Adds the rows, unless the statement before changed nothing: then the session was not moved on,
+/// and there is nothing to add.
+fn insert_sql(rows: usize) -> String {
+    let statement = |rows: usize| {
+        format!(
+            "INSERT INTO entries (seq, run, event_seq, kind, body, at, tenant, subject, session)
+             SELECT * FROM (VALUES {}) WHERE changes() > 0",
+            vec!["(?, ?, ?, ?, ?, ?, ?, ?, ?)"; rows].join(", ")
+        )
+    };
+    let whole = rows / ROWS_AT_ONCE;
+    let rest = rows % ROWS_AT_ONCE;
+    let mut statements = vec![statement(ROWS_AT_ONCE); whole];
+    if rest > 0 {
+        statements.push(statement(rest));
     }
-    let mut query = sqlx::query(AssertSqlSafe(sql));
-    for (seq, row) in (after + 1..).zip(rows) {
-        query = query
-            .bind(seq)
-            .bind(row.run.as_str())
-            .bind(row.event_seq)
-            .bind(row.kind)
-            .bind(&row.body)
-            .bind(row.at);
-        query = owned(query, place.scope, place.session);
-    }
-    query.execute(connection).await.map(|_| ())
+    statements.join(";\n")
 }
 
+fn insert<'q>(query: Values<'q>, place: &Place<'q>, seq: i64, row: &'q NewRow) -> Values<'q> {
+    let query = query
+        .bind(seq)
+        .bind(row.run.as_str())
+        .bind(row.event_seq)
+        .bind(row.kind)
+        .bind(&row.body)
+        .bind(row.at);
+    owned(query, place.scope, place.session)
+}
+
+/// A text with the values that were bound so far, in the order of its question marks.
+type Values<'q> = Query<'q, Sqlite, SqliteArguments>;
+
 /// Binds whose row it is: the tenant, the subject and the id of the session.
-fn owned<'q>(
-    query: Query<'q, Sqlite, SqliteArguments>,
-    scope: &'q Scope,
-    session: &'q SessionId,
-) -> Query<'q, Sqlite, SqliteArguments> {
+fn owned<'q>(query: Values<'q>, scope: &'q Scope, session: &'q SessionId) -> Values<'q> {
     query
         .bind(scope.tenant.as_str())
         .bind(scope.subject.as_str())
@@ -211,8 +231,8 @@ pub(super) async fn delete(
     session: &SessionId,
 ) -> Result<(), StoreError> {
     {
-        let mut writer = database.writer.lock().await;
-        let mut transaction = writer.begin_with(BEGIN).await.map_err(failed)?;
+        let mut writing = database.write().await.map_err(failed)?;
+        let mut transaction = writing.connection.begin_with(BEGIN).await.map_err(failed)?;
         let sessions =
             sqlx::query("DELETE FROM sessions WHERE tenant = ? AND subject = ? AND id = ?");
         let gone = owned(sessions, scope, session)
@@ -220,6 +240,8 @@ pub(super) async fn delete(
             .await
             .map_err(failed)?;
         if gone.rows_affected() == 0 {
+            transaction.rollback().await.map_err(failed)?;
+            writing.done();
             return Err(StoreError::NotFound(session.clone()));
         }
         let entries =
@@ -229,6 +251,7 @@ pub(super) async fn delete(
             .await
             .map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
+        writing.done();
     }
     // The session is gone; that its bytes leave the write-ahead log too may wait for a reader.
     if let Err(error) = database.empty_wal().await {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _, SqliteConnection, SqlitePool};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::{Instant, sleep};
 
 use super::error::{LogOpenError, is_busy};
@@ -39,8 +39,9 @@ const READERS: u32 = 4;
 const WAL_KEPT: &str = "16777216";
 
 pub(super) struct Database {
-    /// The one connection that writes. The lock is asynchronous: a statement is awaited under it.
-    pub(super) writer: Mutex<SqliteConnection>,
+    /// The one connection that writes; none while it is out, and after it was left in the middle of
+    /// something. The lock is asynchronous: statements are awaited under it.
+    writer: Mutex<Option<SqliteConnection>>,
     /// Those that read.
     pub(super) readers: SqlitePool,
     options: SqliteConnectOptions,
@@ -81,10 +82,20 @@ impl Database {
             .test_before_acquire(false)
             .connect_lazy_with(options.clone().pragma("query_only", "ON"));
         Ok(Self {
-            writer: Mutex::new(writer),
+            writer: Mutex::new(Some(writer)),
             readers,
             options,
         })
+    }
+
+    /// Takes the connection that writes, in turn.
+    pub(super) async fn write(&self) -> Result<Writing<'_>, sqlx::Error> {
+        let mut place = self.writer.lock().await;
+        let connection = match place.take() {
+            Some(connection) => connection,
+            None => self.options.connect().await?,
+        };
+        Ok(Writing { place, connection })
     }
 
     /// Copies the write-ahead log into the file and empties it, unless somebody is reading.
@@ -96,6 +107,21 @@ impl Database {
             .execute(&mut connection)
             .await?;
         connection.close().await
+    }
+}
+
+/// The connection that writes, taken out of its place. Dropping it before [`Writing::done`] closes
+/// it, and SQLite undoes what it had begun and lets go of the file: so an append whose caller goes
+/// away in the middle, or that fails half-way, holds nobody up.
+pub(super) struct Writing<'d> {
+    place: MutexGuard<'d, Option<SqliteConnection>>,
+    pub(super) connection: SqliteConnection,
+}
+
+impl Writing<'_> {
+    /// Gives the connection back: it is in the middle of nothing.
+    pub(super) fn done(mut self) {
+        *self.place = Some(self.connection);
     }
 }
 

@@ -373,6 +373,54 @@ async fn an_append_that_is_given_up_leaves_a_whole_log() {
     assert_eq!(page.entries.len() as u64, head);
 }
 
+/// Whoever goes away in the middle of an append leaves no lock behind.
+#[tokio::test]
+async fn an_append_that_is_given_up_holds_no_other_log_up() {
+    let rig = Rig::new(Kind::Sqlite);
+    let other = SqliteLog::new(rig.file());
+    let (mine, theirs) = (session("mine"), session("theirs"));
+    append(&*rig.log, &me(), &mine, 0, vec![said("1")])
+        .await
+        .unwrap();
+    for head in 0..12 {
+        {
+            let me = me();
+            let entries = (0..40).map(|_| said("x".repeat(1000))).collect();
+            let mut adding = std::pin::pin!(append(&*rig.log, &me, &mine, 1, entries));
+            for _ in 0..head {
+                let step = futures_util::future::poll_immediate(adding.as_mut()).await;
+                if step.is_some() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+                std::thread::yield_now();
+            }
+        }
+        append(&other, &me(), &theirs, head, vec![said("y")])
+            .await
+            .unwrap();
+    }
+}
+
+/// Many rows are several statements; none of them adds anything where the first was refused.
+#[tokio::test]
+async fn a_refused_append_of_many_entries_adds_none() {
+    let rig = Rig::new(Kind::Sqlite);
+    let id = session("a");
+    append(&*rig.log, &me(), &id, 0, vec![said("1"), said("2")])
+        .await
+        .unwrap();
+    for expected in [0, 1, 7] {
+        let many = (0..100).map(|n| said(n.to_string())).collect();
+        let refused = append(&*rig.log, &me(), &id, expected, many).await;
+        assert!(
+            matches!(refused, Err(AppendError::Conflict { head: Seq(2) })),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(number(&rig.file(), "SELECT count(*) FROM entries").await, 2);
+}
+
 /// How many pages one append writes, counted in the write-ahead log.
 async fn pages_of_one_append(rig: &Rig, head: u64) -> i64 {
     const EMPTY: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
