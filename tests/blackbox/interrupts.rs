@@ -10,7 +10,7 @@ use crate::provider::Provider;
 use crate::replies::goes_on;
 use crate::wire::Wire::{self, Anthropic, OpenAi};
 use crate::wire::{Part, Reply, Stop, answer, call, calls};
-use crate::world::{READ, Start};
+use crate::world::{HANGS, READ, Start};
 
 /// A reply that begins and then says nothing more.
 fn begun(wire: Wire, parts: &[Part<'_>]) -> Vec<Step> {
@@ -175,10 +175,7 @@ fn a_reader_that_reads_nothing_does_not_make_it_unstoppable() {
         if shown.stdout.contains("run_finished") {
             break;
         }
-        assert!(
-            log.elapsed() < crate::world::HANGS,
-            "the run is stopped by its reader"
-        );
+        assert!(log.elapsed() < HANGS, "the run is stopped by its reader");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     running.signal(Signal::INT);
@@ -204,8 +201,12 @@ fn a_signal_at_the_prompt_of_a_chat_ends_it() {
         provider.then(answer(OpenAi, "hello"));
         running.write_stdin(b"hi\n");
         running.until_stdout("hello");
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        running.signal(signal);
+        // The first may still find the run at its end.
+        let begin = std::time::Instant::now();
+        while !running.is_over() && begin.elapsed() < HANGS {
+            running.signal(signal);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
         let ran = running.wait();
         assert_ne!(ran.code, Some(1), "{}", ran.shown());
     }
