@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::Cancel;
+use serde_json::Map;
+
 use outfitter_process::{
     ChildError, ChildSpec, Confinement, Ending, Exit, Limits, SpawnError, Spawned, Stdin, spawn,
 };
 
-use super::connection::Connection;
-use super::handshake::{Known, shake};
+use super::connection::{Abandoned, Connection, Unanswered};
+use super::handshake::{Era, Known, shake};
 use super::lines::Lines;
 use super::listing::list;
 use super::outbox::Outbox;
@@ -23,6 +25,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long it may take after it is told to.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// How long a server that gave no sign of life may take to give one when it is asked for it.
+const LIFE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long is waited for changes of a list to settle.
 const DEBOUNCE: Duration = Duration::from_millis(50);
@@ -65,7 +70,14 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
     ));
     let mut lines = Lines::default();
     let (end, reason) = {
-        let watched = watch(&mut child, &mut output, &connection, &mut lines, stderr);
+        let watched = watch(
+            server,
+            &mut child,
+            &mut output,
+            &connection,
+            &mut lines,
+            stderr,
+        );
         tokio::pin!(watched);
         tokio::select! {
             biased;
@@ -79,7 +91,8 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
             }
             why = serve(shared, &connection, known) => {
                 if connection.is_heard() {
-                    (End::Failed(why.clone()), why)
+                    let end = if shared.is_ready() { End::Died } else { End::Failed };
+                    (end(why.clone()), why)
                 } else {
                     // It has ended, and how it ended says more.
                     let why = tokio::time::timeout(GRACE, watched).await.unwrap_or(why);
@@ -138,6 +151,7 @@ fn not_started(error: &SpawnError, server: &StdioServer, host: &Host) -> String 
 
 /// Reads all it prints until it has ended, and says how that was.
 async fn watch(
+    server: &StdioServer,
     child: &mut outfitter_process::Child,
     output: &mut outfitter_process::Output,
     connection: &Connection,
@@ -159,7 +173,7 @@ async fn watch(
     connection.finish(lines, stderr);
     let how = exit.map_or("it closed its output".to_owned(), |exit| describe(&exit));
     match stderr.quote() {
-        Some(last) => format!("{how}; it printed last: {last}"),
+        Some(last) => format!("{how}; it printed last: {}", server.without_secrets(&last)),
         None => how,
     }
 }
@@ -188,7 +202,7 @@ fn ended(shared: &Shared, connection: &Connection, known: Known, why: &str) -> E
     }
 }
 
-/// Gets it ready and keeps its list of tools up to date. Ends only when it does not get ready.
+/// Gets it ready and keeps its list of tools up to date. Ends when it does not get ready, or hangs.
 async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> String {
     let server = &*shared.link.server;
     let ready = async {
@@ -212,12 +226,35 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> S
         }
     }
     loop {
-        connection.tools_changed.notified().await;
-        tokio::time::sleep(DEBOUNCE).await;
-        match tokio::time::timeout(server.connect_timeout, list(connection, server)).await {
-            Ok(Ok(listed)) => shared.offer(listed),
-            Ok(Err(why)) => shared.keep(&format!("its tools cannot be listed again: {why}")),
-            Err(_) => shared.keep("its tools cannot be listed again: it did not answer in time"),
+        tokio::select! {
+            () = connection.tools_changed.notified() => {
+                tokio::time::sleep(DEBOUNCE).await;
+                let listing = tokio::time::timeout(server.connect_timeout, list(connection, server));
+                match listing.await {
+                    Ok(Ok(listed)) => shared.offer(listed),
+                    Ok(Err(why)) => shared.keep(&format!("its tools cannot be listed again: {why}")),
+                    Err(_) => shared.keep("its tools cannot be listed again: it did not answer in time"),
+                }
+            }
+            () = connection.doubted.notified() => {
+                // What works on other calls may have no time to say so.
+                if !connection.is_busy() && !is_alive(connection).await {
+                    return "it hangs: a call and a question after it got no answer".to_owned();
+                }
+            }
         }
     }
+}
+
+/// Whether it still answers, if only to say no.
+async fn is_alive(connection: &Arc<Connection>) -> bool {
+    let method = match connection.era() {
+        Some(Era::Modern) => "server/discover",
+        Some(Era::Legacy) | None => "ping",
+    };
+    let answer = connection.ask(method, Map::new(), Abandoned::IsKept);
+    !matches!(
+        tokio::time::timeout(LIFE_TIMEOUT, answer).await,
+        Err(_) | Ok(Err(Unanswered::NotSent(_)))
+    )
 }

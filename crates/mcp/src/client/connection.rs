@@ -29,6 +29,8 @@ pub(crate) struct Connection {
     era: OnceLock<Era>,
     /// Its list of tools is another now.
     pub(crate) tools_changed: Notify,
+    /// A call got no sign of life from it.
+    pub(crate) doubted: Notify,
     /// Somebody was told of its noise.
     noisy: AtomicBool,
 }
@@ -99,6 +101,7 @@ impl Connection {
             next_id: AtomicU64::new(1),
             era: OnceLock::new(),
             tools_changed: Notify::new(),
+            doubted: Notify::new(),
             noisy: AtomicBool::new(false),
         }
     }
@@ -311,8 +314,7 @@ impl Connection {
         if !self.noisy.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 server = &*self.server,
-                text,
-                "prints lines that are no messages; they are skipped"
+                "prints lines that are no messages; they are kept with its standard error"
             );
         }
     }
@@ -328,6 +330,11 @@ impl Connection {
         for open in open.into_values() {
             let _ = open.reply.send(Err(Unanswered::Ended(why.clone())));
         }
+    }
+
+    /// Whether it works on something.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.lock().open.is_empty()
     }
 
     /// Whether somebody reads what is sent.

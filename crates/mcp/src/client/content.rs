@@ -11,26 +11,29 @@ use serde_json::Value;
 const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
 
 /// What the result of `tools/call` says.
-pub(crate) fn outcome(mut result: Value) -> Outcome {
-    let failed = result["isError"].as_bool().unwrap_or(false);
-    let structured = match &mut result {
-        Value::Object(result) => result.remove("structuredContent"),
-        _ => None,
+pub(crate) fn outcome(result: Value) -> Outcome {
+    let mut result = match result {
+        Value::Object(result) => result,
+        // Not what the protocol says, but said.
+        Value::Null => return Outcome::text(""),
+        Value::String(text) => return Outcome::text(text),
+        other => return Outcome::json(other),
     };
+    let failed = result.get("isError").and_then(Value::as_bool) == Some(true);
+    let structured = result.remove("structuredContent");
     let mut texts = Vec::new();
     let mut parts = Vec::new();
-    match result["content"].take() {
-        Value::Array(blocks) => {
+    match result.remove("content") {
+        Some(Value::Array(blocks)) => {
             for block in blocks {
                 let (text, part) = read(block);
                 texts.push(text);
                 parts.extend(part);
             }
         }
-        Value::Null => {}
-        // Not a list, but said: one server in a hundred answers with the bare text.
-        Value::String(text) => texts.push(text),
-        other => texts.push(read(other).0),
+        None | Some(Value::Null) => {}
+        // Not a list, but said.
+        Some(other) => texts.push(read(other).0),
     }
     let text = texts.join("\n");
     let mut outcome = match structured {
@@ -172,6 +175,9 @@ mod tests {
             json!({"content": [{"type": "text", "text": "a"}]}),
             json!({}),
             json!(null),
+            json!([1]),
+            json!("bare"),
+            json!({"content": {"type": "text", "text": "one block"}, "isError": "yes"}),
             json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
             json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": 1}}),
             json!({"structuredContent": [1]}),

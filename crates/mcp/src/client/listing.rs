@@ -76,7 +76,7 @@ pub(crate) async fn list(
             }
             Err(error) => return Err(error),
         };
-        match page["tools"].take() {
+        match page.get_mut("tools").map(Value::take).unwrap_or_default() {
             Value::Array(tools) => tools.into_iter().for_each(|tool| {
                 if let Err(fault) = listed.take(tool, server, &mut names) {
                     listed.faults.push(fault);
@@ -92,7 +92,11 @@ pub(crate) async fn list(
             );
             return Ok(listed);
         }
-        match page["nextCursor"].take() {
+        match page
+            .get_mut("nextCursor")
+            .map(Value::take)
+            .unwrap_or_default()
+        {
             Value::String(next) if next.is_empty() => return Ok(listed),
             Value::String(next) => {
                 if !cursors.insert(next.clone()) {

@@ -12,6 +12,10 @@ use outfitter_process::SupervisorProgram;
 /// How many calls one server may work on at once where nothing else is said.
 const DEFAULT_CONCURRENCY: usize = 16;
 
+/// The shortest value of an environment that is kept out of what is shown; a shorter one is no
+/// secret and part of many words.
+const SECRET_BYTES: usize = 6;
+
 /// A server that runs as a child of ours and speaks over its standard streams.
 #[derive(Clone)]
 pub struct StdioServer {
@@ -85,6 +89,16 @@ impl StdioServer {
     pub fn args<A: Into<OsString>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args = args.into_iter().map(Into::into).collect();
         self
+    }
+
+    /// A text without the values of its environment: it may have printed what it was given.
+    pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let values = self.env.iter().filter_map(|(_, value)| value.to_str());
+        values
+            .filter(|value| value.len() >= SECRET_BYTES)
+            .fold(text.to_owned(), |text, value| {
+                text.replace(value, "[redacted]")
+            })
     }
 
     pub(crate) fn check(&self) -> Result<(), InvalidServer> {

@@ -133,10 +133,12 @@ impl McpSource {
         }
     }
 
-    /// The last of what it printed for people, at most 16 KiB.
+    /// The last of what it printed for people, and beside its protocol: at most 16 KiB, without
+    /// the values of its configured environment.
     #[must_use]
     pub fn stderr(&self) -> String {
-        self.shared.link.stderr.text()
+        let link = &self.shared.link;
+        link.server.without_secrets(&link.stderr.text())
     }
 
     /// Waits until it is ready, or is not going to be soon, or the time is up: for programs that

@@ -11,7 +11,7 @@ use outfitter_core::{
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use super::connection::{Request, Unanswered};
+use super::connection::{Connection, Request, Unanswered};
 use super::content;
 use super::link::Link;
 use super::listing::RemoteTool;
@@ -72,7 +72,12 @@ impl McpTool {
         )
     }
 
-    async fn wait(&self, cx: &ToolContext, mut request: Request) -> Result<Value, ToolError> {
+    async fn wait(
+        &self,
+        cx: &ToolContext,
+        mut request: Request,
+        connection: &Connection,
+    ) -> Result<Value, ToolError> {
         let patience = self.link.server.call_timeout;
         let mut progress = request.progress.take();
         let idle = tokio::time::sleep(patience);
@@ -95,7 +100,11 @@ impl McpTool {
                 () = cx.cancel.cancelled() => {
                     return Err(ToolError::new(Code::Cancelled, "the call was stopped"));
                 }
-                () = &mut idle => return Err(self.silent(patience)),
+                () = &mut idle => {
+                    drop(request);
+                    connection.doubted.notify_one();
+                    return Err(self.silent(patience));
+                }
             }
         }
     }
@@ -185,7 +194,7 @@ impl Tool for McpTool {
         let request = connection
             .call(params)
             .map_err(|why| self.unanswered(why))?;
-        let result = self.wait(cx, request).await?;
+        let result = self.wait(cx, request, &connection).await?;
         if result["resultType"] == "input_required" {
             return Err(ToolError::unavailable(
                 "the tool wants to ask something, and there is no way to be asked here",

@@ -223,3 +223,42 @@ async fn a_server_has_a_built_environment() {
     let names = outcome.result.as_str().unwrap().replace("LC_CTYPE ", "");
     assert_eq!(names, "LANG PATH TOKEN");
 }
+
+#[tokio::test]
+async fn a_result_that_is_no_result_is_taken_as_it_is() {
+    let odd = Odd::ready("odd_result").await;
+    for said in [json!([1, 2]), json!("words"), json!(7), json!(true)] {
+        let outcome = odd.call("echo", json!({"result": said})).await.unwrap();
+        assert_eq!(outcome.result, said);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_started_again_for_the_next_call() {
+    let odd = Odd::start_with("hangs", &[], |server| {
+        server.call_timeout = Duration::from_millis(300);
+    });
+    odd.until_ready().await;
+    assert_eq!(
+        odd.call("echo", json!({})).await.unwrap_err().code(),
+        Code::Timeout
+    );
+    until(|| odd.lives() == 2).await;
+    odd.until_ready().await;
+    assert_eq!(
+        odd.call("echo", json!({})).await.unwrap().result,
+        json!("awake")
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_only_does_not_answer_a_call_is_left_alone() {
+    let odd = Odd::start_with("mute", &[], |server| {
+        server.call_timeout = Duration::from_millis(300);
+    });
+    odd.until_ready().await;
+    odd.call("echo", json!({})).await.unwrap_err();
+    until(|| odd.count("ping") == 1).await;
+    odd.call("echo", json!({})).await.unwrap_err();
+    assert_eq!(odd.lives(), 1);
+}

@@ -156,6 +156,26 @@ async fn what_a_server_printed_last_is_in_the_reason() {
 }
 
 #[tokio::test]
+async fn what_a_server_prints_of_its_environment_is_not_shown() {
+    let odd = Odd::start_with("tells", &[], |server| {
+        server.env = vec![("KEY".into(), "sentinel-secret".into())];
+    });
+    until(|| odd.source.status().status == ServerState::Down).await;
+    let error = odd.source.status().last_error.unwrap();
+    assert!(error.contains("the key is [redacted]"), "{error}");
+    assert!(!format!("{:?} {}", odd.faults(), odd.source.stderr()).contains("sentinel-secret"));
+}
+
+#[tokio::test]
+async fn a_list_that_is_no_list_is_a_fault() {
+    let odd = Odd::ready("odd_list").await;
+    assert_eq!(
+        odd.faults(),
+        ["tools/list: a page of it has no list of tools"]
+    );
+}
+
+#[tokio::test]
 async fn a_server_that_never_answers_is_given_up() {
     let odd = Odd::start_with("deaf", &[], |server| {
         server.connect_timeout = Duration::from_secs(3);

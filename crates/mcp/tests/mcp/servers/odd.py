@@ -61,6 +61,9 @@ elif mode == "crash_once_ready" and life > 1:
     sys.exit(6)
 elif mode == "late":
     time.sleep(1.5)
+elif mode == "tells":
+    sys.stderr.write("the key is " + os.environ["KEY"] + "\n")
+    sys.exit(5)
 elif mode == "dies":
     tools = [tool("die"), tool("echo")]
 elif mode == "structured":
@@ -114,6 +117,12 @@ def call(id, params):
         reply(id, text("done"))
     elif mode == "mute":
         pass
+    elif mode == "hangs":
+        if life == 1:
+            time.sleep(600)
+        reply(id, text("awake"))
+    elif mode == "odd_result":
+        reply(id, params["arguments"]["result"])
     elif mode == "grows":
         if len(tools) == 1:
             tools.append(tool("grown"))
@@ -145,6 +154,8 @@ def page(cursor):
         if start + 50 < 120:
             listed["nextCursor"] = str(start + 50)
         return listed
+    if mode == "odd_list":
+        return [tools]
     return {"tools": tools}
 
 
