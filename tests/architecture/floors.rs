@@ -23,6 +23,8 @@ const FLOORS: &[(u8, &[&str])] = &[
             "outfitter-mcp",
             "outfitter-commands",
             "outfitter-skills",
+            // Linked into the program for its tour; knows none of us but in its tests.
+            "mcp-notes",
         ],
     ),
     (3, &["outfitter-agent"]),
