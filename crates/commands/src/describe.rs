@@ -1,5 +1,7 @@
 //! What a program answers to `describe --json`.
 
+use std::path::Path;
+
 use outfitter_core::{Arguments, Effects, UiHints};
 use serde::Deserialize;
 use serde_json::Value;
@@ -70,6 +72,11 @@ pub(crate) fn parse(stdout: &[u8]) -> Result<Described, String> {
     }
     if document.commands.len() > MAX_SUBCOMMANDS {
         return Err(format!("it has more than {MAX_SUBCOMMANDS} subcommands"));
+    }
+    if let Some(directory) = &document.skills_dir
+        && !Path::new(directory).is_absolute()
+    {
+        return Err(format!("its skills_dir {directory:?} is not absolute"));
     }
     let mut described = Described {
         subcommands: Vec::new(),

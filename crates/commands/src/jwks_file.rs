@@ -9,6 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use outfitter_core::{Hash, canonical};
 use serde_json::Value;
 
+use crate::scratch::KEYS_PREFIX;
+
 /// Written when it is first needed, and again when the keys are others.
 pub(crate) struct JwksFile {
     path: PathBuf,
@@ -18,7 +20,7 @@ pub(crate) struct JwksFile {
 impl JwksFile {
     pub(crate) fn in_directory(directory: &Path) -> Self {
         // Others of our processes have keys of their own.
-        let name = format!("jwks-{}.json", std::process::id());
+        let name = format!("{KEYS_PREFIX}{}.json", std::process::id());
         Self {
             path: directory.join(name),
             written: Mutex::new(None),

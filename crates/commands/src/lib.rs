@@ -27,6 +27,7 @@ mod project_cli;
 mod reserved;
 mod run;
 mod schema;
+mod scratch;
 mod scrub;
 mod settings;
 mod spec;

@@ -20,7 +20,11 @@ pub(crate) async fn of(
     stderr_tail: String,
     scrub: &Scrub,
 ) -> Outcome {
-    let Printed { ended, stdout } = printed;
+    let Printed {
+        ended,
+        stdout,
+        time,
+    } = printed;
     let name = &program.settings.name;
     let stdout = match ended {
         Ended::Exited(_) => scrub.clean(stdout),
@@ -40,7 +44,7 @@ pub(crate) async fn of(
                 Code::Timeout,
                 format!(
                     "{name} was stopped: its time was up ({} s at most)",
-                    program.settings.timeout.as_secs_f64()
+                    time.as_secs_f64()
                 ),
             );
         }

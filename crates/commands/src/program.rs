@@ -1,8 +1,5 @@
 //! One program: asked what it can do, and called.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::Path;
 use std::time::Duration;
 
 use outfitter_core::{
@@ -18,6 +15,7 @@ use crate::invocation::Invocation;
 use crate::jwks_file::JwksFile;
 use crate::outcome;
 use crate::run::{Ended, Job, RunError, run};
+use crate::scratch;
 use crate::scrub::Scrub;
 use crate::settings::{Credentials, ProgramSettings};
 use crate::stderr_log::StderrLog;
@@ -117,6 +115,17 @@ impl Program {
             .await
             .map_err(|error| failed(name, error))?;
         let tail = log.finish();
+        tracing::info!(
+            target: "outfitter::audit",
+            program = name,
+            subcommand = subcommand.subject(),
+            tenant = cx.who.tenant.as_str(),
+            sub = cx.who.subject.as_str(),
+            session = cx.session.as_str(),
+            call = cx.call.as_str(),
+            ended = ?printed.ended,
+            "a program was called"
+        );
         Ok(outcome::of(cx, self, subcommand, printed, tail, &scrub).await)
     }
 
@@ -162,14 +171,7 @@ impl Program {
 
 /// A folder for one call, gone with the value.
 fn scratch(host: &Host) -> Result<TempDir, RunError> {
-    let make = |parent: &Path| {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(parent)?;
-        tempfile::Builder::new().prefix("call-").tempdir_in(parent)
-    };
-    make(&host.scratch).map_err(RunError::Scratch)
+    scratch::folder(&host.scratch).map_err(RunError::Scratch)
 }
 
 fn failed(name: &str, error: RunError) -> ToolError {

@@ -1,6 +1,7 @@
 //! The source: what the programs of a project offer, as one tool.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use futures_core::stream::BoxStream;
 use futures_util::{StreamExt as _, future::join_all, stream};
@@ -12,6 +13,7 @@ use tokio::sync::watch;
 use crate::host::Host;
 use crate::jwks_file::JwksFile;
 use crate::program::Program;
+use crate::scratch;
 use crate::settings::{ProgramSettings, SettingsError};
 use crate::tool::ProjectTool;
 use crate::tree::{Collision, Tree};
@@ -71,7 +73,7 @@ pub struct ProjectCli {
 pub struct SkillsDir {
     /// The program, as it is configured.
     pub program: String,
-    /// The directory, as the program says it.
+    /// The directory, absolute.
     pub path: std::path::PathBuf,
 }
 
@@ -126,6 +128,7 @@ impl ProjectCli {
     /// then; at the start of a program this ends it.
     pub async fn describe(&self) -> Result<(), CommandTaken> {
         let _one_at_a_time = self.describing.lock().await;
+        scratch::sweep(&self.host.scratch, SystemTime::now());
         let asked = self
             .programs
             .iter()

@@ -44,6 +44,8 @@ pub(crate) enum Ended {
 pub(crate) struct Printed {
     pub(crate) ended: Ended,
     pub(crate) stdout: Vec<u8>,
+    /// The time it had.
+    pub(crate) time: Duration,
 }
 
 /// It did not run, or was lost. The texts read on after "failed to".
@@ -64,12 +66,12 @@ pub(crate) async fn run(
     cancel: &Cancel,
     log: &mut StderrLog<'_>,
 ) -> Result<Printed, RunError> {
-    let limit = job.max_output_bytes;
+    let (limit, time) = (job.max_output_bytes, job.time);
     let up = tokio::time::sleep(job.time);
     tokio::pin!(up);
     let spawned = tokio::select! {
         spawned = spawn(supervisor, child(job)) => spawned.map_err(RunError::Start)?,
-        ended = stop(cancel, up.as_mut()) => return Ok(Printed { ended, stdout: Vec::new() }),
+        ended = stop(cancel, up.as_mut()) => return Ok(Printed { ended, stdout: Vec::new(), time }),
     };
     let Spawned {
         mut child,
@@ -119,6 +121,7 @@ pub(crate) async fn run(
     Ok(Printed {
         ended,
         stdout: heard.stdout,
+        time,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::answer::{Answer, document};
 use crate::arguments::{self, Wanted};
 use crate::fault::Fault;
 use crate::store::Store;
-use crate::who::{Asks, caller};
+use crate::who::{Asks, Caller, caller};
 use crate::{calendar, describe, human};
 
 /// The directory of the calendar.
@@ -57,9 +57,11 @@ pub fn main_from(
             args,
             asks,
         }) => {
-            let done = caller(asks, &subcommand.scope(), env).and_then(|who| {
+            let caller = caller(asks, &subcommand.scope(), env);
+            log(&subcommand.scope(), &caller, io);
+            let done = caller.and_then(|caller| {
                 let store = Store::at(directory(env)?);
-                calendar::run(subcommand.name, args, &who, &store)
+                calendar::run(subcommand.name, args, &caller.who, &store)
             });
             tell(asks, &done, io)
         }
@@ -80,12 +82,7 @@ fn directory(env: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, Fault> {
 
 fn tell(asks: Asks, done: &Result<Answer, Fault>, io: &mut Io<'_>) -> io::Result<u8> {
     match (asks, done) {
-        (Asks::Program, done) => {
-            if let Ok(answer) = done {
-                writeln!(io.stderr, "planner: {}", told_as_log(answer))?;
-            }
-            writeln!(io.stdout, "{}", document(done))?;
-        }
+        (Asks::Program, done) => writeln!(io.stdout, "{}", document(done))?,
         (Asks::Person, Ok(answer)) => {
             io.stdout
                 .write_all(human::lines(&answer.result).as_bytes())?;
@@ -96,9 +93,21 @@ fn tell(asks: Asks, done: &Result<Answer, Fault>, io: &mut Io<'_>) -> io::Result
     Ok(done.as_ref().map_or_else(Fault::exit, |_| 0))
 }
 
-fn told_as_log(answer: &Answer) -> String {
-    match (&answer.result["count"], &answer.result["action"]) {
-        (serde_json::Value::Number(count), _) => format!("found {count} events"),
-        (_, action) => format!("{} an event", action.as_str().unwrap_or("changed")),
-    }
+/// Each use of a credential is in the log, by its id.
+fn log(what: &str, caller: &Result<Caller, Fault>, io: &mut Io<'_>) {
+    let line = match caller {
+        Ok(Caller {
+            who,
+            credential: Some(id),
+        }) => {
+            let (tenant, subject) = (who.tenant.as_str(), who.subject.as_str());
+            format!("{what} for {tenant}/{subject}, credential {id}")
+        }
+        Ok(Caller {
+            credential: None, ..
+        }) => return,
+        Err(fault) => format!("{what} refused: {}", fault.message),
+    };
+    // Whoever does not listen is not told.
+    let _ = writeln!(io.stderr, "planner: {line}");
 }

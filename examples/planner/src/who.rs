@@ -27,6 +27,15 @@ pub enum Asks {
     Person,
 }
 
+/// Who calls, and by what right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Who it is.
+    pub who: Principal,
+    /// The id of the credential; none for the person at the terminal.
+    pub credential: Option<String>,
+}
+
 /// Who calls, if they may do this: `need` is the word in the scope of the credential.
 ///
 /// # Errors
@@ -35,10 +44,13 @@ pub fn caller(
     asks: Asks,
     need: &str,
     env: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<Principal, Fault> {
+) -> Result<Caller, Fault> {
     let variables = [TOKEN, JWKS_FILE, AUDIENCE].map(env);
     match (asks, &variables) {
-        (Asks::Person, [None, None, None]) => Ok(local()),
+        (Asks::Person, [None, None, None]) => Ok(Caller {
+            who: local(),
+            credential: None,
+        }),
         (Asks::Person | Asks::Program, [token, jwks, audience]) => {
             let token = text(token.as_ref(), TOKEN)?;
             let jwks = jwks.as_ref().ok_or_else(|| missing(JWKS_FILE))?;
@@ -47,7 +59,10 @@ pub fn caller(
             let verifier = Verifier::new(keys, Expected::audience(audience), Arc::new(SystemClock));
             let verified = verifier.verify(token)?;
             verified.demand(need)?;
-            Ok(verified.principal("project-cli".into()))
+            Ok(Caller {
+                who: verified.principal("project-cli".into()),
+                credential: Some(verified.claims().jti.clone()),
+            })
         }
     }
 }

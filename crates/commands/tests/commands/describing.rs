@@ -234,6 +234,19 @@ async fn a_command_in_two_programs_is_nobodys() {
 }
 
 #[tokio::test]
+async fn a_program_says_where_its_skills_are() {
+    let world = World::new();
+    let text = r#"{"v":1,"name":"probe","skills_dir":"/opt/probe/skills","commands":[]}"#;
+    let source = world.source([world.program("probe", text, "")]);
+    assert!(source.skills_dirs().is_empty());
+    source.describe().await.unwrap();
+    let dirs = source.skills_dirs();
+    assert_eq!(dirs.len(), 1);
+    assert_eq!(dirs[0].program, "probe");
+    assert_eq!(dirs[0].path, std::path::Path::new("/opt/probe/skills"));
+}
+
+#[tokio::test]
 async fn asked_again_a_program_may_say_something_else() {
     let world = World::new();
     let program = world.program("probe", "{}", "");
@@ -258,6 +271,10 @@ async fn asked_again_a_program_may_say_something_else() {
 #[case::more_than_there_is(
     r#"{"v":1,"name":"a","commands":[],"tools":[]}"#,
     "unknown field `tools`"
+)]
+#[case::skills_somewhere(
+    r#"{"v":1,"name":"a","skills_dir":"skills","commands":[]}"#,
+    "not absolute"
 )]
 #[case::a_strange_name(r#"{"v":1,"name":"A B","commands":[]}"#, "is no name")]
 #[tokio::test]

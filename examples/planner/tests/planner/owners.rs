@@ -151,6 +151,24 @@ async fn a_credential_of_somebody_elses_issuer_opens_nothing() {
 }
 
 #[tokio::test]
+async fn each_use_of_a_credential_is_in_the_log_by_its_id() {
+    let world = World::new();
+    let token = world.token(&ada(), "calendar:read").await;
+    let ran = world.run_with(&["calendar", "read", "--json"], Some(&token), "");
+    let line = ran.stderr.trim_end();
+    let id = line
+        .strip_prefix("planner: calendar:read for acme/ada, credential ")
+        .unwrap_or_else(|| panic!("{line}"));
+    assert_eq!(id.len(), 22);
+    assert!(!ran.stderr.contains(&token));
+    let ran = world.run_with(&["calendar", "read", "--json"], Some("forged"), "");
+    assert_eq!(
+        ran.stderr,
+        "planner: calendar:read refused: failed to check the credential: it is no signed token\n"
+    );
+}
+
+#[tokio::test]
 async fn a_credential_for_another_program_opens_nothing() {
     let world = World::new();
     let token = world.token(&ada(), "calendar:read").await;
