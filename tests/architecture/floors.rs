@@ -28,6 +28,7 @@ const FLOORS: &[(u8, &[&str])] = &[
         ],
     ),
     (3, &["outfitter-agent"]),
+    (5, &["outfitter-server"]),
     (6, &["outfitter"]),
     // Examples stand outside the house and use it as anybody would.
     (7, &["custom-tool", "skill-packs"]),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     ArtifactStore, CallEnd, Cancel, Clock, EventSink, Interrupt, Log, ModelProvider, RawCall,
-    RunId, RunOutcome, RunOutput, Services,
+    RunId, RunOutcome, RunOutput, Services, WarningCode,
 };
 use outfitter_tools::Pipeline;
 
@@ -56,6 +56,35 @@ pub enum Input {
     Continue,
     /// An answer to what the turn waits for.
     Answer(Answered),
+    /// Answers to several things that the turn waits for: all are taken, or none.
+    Answers(Vec<Answered>),
+}
+
+/// What a run is given, and what it warns of at its beginning.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRequest {
+    /// What the run is given.
+    pub input: Input,
+    /// What a person should know of how it was asked for.
+    pub notes: Vec<Note>,
+}
+
+/// Something that a person should know of how a run was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// What it is about.
+    pub code: WarningCode,
+    /// One sentence.
+    pub message: String,
+}
+
+impl From<Input> for RunRequest {
+    fn from(input: Input) -> Self {
+        Self {
+            input,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// How a run ended.
@@ -102,18 +131,20 @@ impl Agent {
     pub async fn run(
         &self,
         session: &Session,
-        input: Input,
+        request: impl Into<RunRequest>,
         cancel: Cancel,
         events: Arc<dyn EventSink>,
     ) -> Result<RunEnd, RunError> {
+        let request = request.into();
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
         let log = taken.read(&*self.parts.log).await?;
-        if let Err(error) = answers::acceptable(&log, session, &input, self.parts.clock.now()) {
+        let now = self.parts.clock.now();
+        if let Err(error) = answers::acceptable(&log, session, &request.input, now) {
             taken.keep(log);
             return Err(error);
         }
         let run = Run::new(&self.parts, session, cancel, events, log);
-        let end = run.go(input).await?;
+        let end = run.go(request).await?;
         taken.keep(run.into_log().await);
         Ok(end)
     }

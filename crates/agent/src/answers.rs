@@ -71,6 +71,19 @@ pub(crate) fn acceptable(
         Input::Continue if log.is_unfinished() => Ok(()),
         Input::Continue => Err(RunError::NothingToContinue(session.id.clone())),
         Input::Answer(answered) => Ok(accept(log, &session.who, answered, now)?),
+        Input::Answers(answers) => {
+            for (place, answered) in answers.iter().enumerate() {
+                accept(log, &session.who, answered, now)?;
+                let id = &answered.interrupt;
+                if answers[..place].iter().any(|other| other.interrupt == *id) {
+                    return Err(AnswerError::Settled(id.clone()).into());
+                }
+            }
+            match answers.is_empty() {
+                true => Err(RunError::NothingToContinue(session.id.clone())),
+                false => Ok(()),
+            }
+        }
     }
 }
 

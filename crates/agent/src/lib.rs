@@ -24,7 +24,7 @@ mod turn_log;
 mod usage;
 mod writer;
 
-pub use agent::{Agent, AgentParts, AgentSettings, Input, RunEnd};
+pub use agent::{Agent, AgentParts, AgentSettings, Input, Note, RunEnd, RunRequest};
 pub use answers::{AnswerError, Answered};
 pub use error::RunError;
 pub use host::{Host, SessionSource};

@@ -8,7 +8,7 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
-use crate::agent::{AgentParts, Input, RunEnd};
+use crate::agent::{AgentParts, RunEnd, RunRequest};
 use crate::next::{Next, next};
 use crate::recover;
 use crate::session::Session;
@@ -79,10 +79,10 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the run, and shows progress meanwhile.
-    pub(crate) async fn go(&self, input: Input) -> Result<RunEnd, JournalError> {
+    pub(crate) async fn go(&self, request: RunRequest) -> Result<RunEnd, JournalError> {
         tokio::select! {
             biased;
-            end = self.make(input) => end,
+            end = self.make(request) => end,
             never = self.writer.flush_progress() => match never {},
         }
     }
@@ -91,9 +91,9 @@ impl<'a> Run<'a> {
         self.writer.take_log().await
     }
 
-    async fn make(&self, input: Input) -> Result<RunEnd, JournalError> {
+    async fn make(&self, request: RunRequest) -> Result<RunEnd, JournalError> {
         let mut view = self.view().await;
-        begin(self.parts, self.session, &view, &self.writer, input).await?;
+        begin(self.parts, self.session, &view, &self.writer, request).await?;
         let limits = self.parts.settings.limits;
         let ending = loop {
             let next = self.writer.folded(|log| next(log, &limits)).await;

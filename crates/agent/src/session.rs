@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
     Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError, ToolName,
+    WarningCode,
 };
 use outfitter_tools::ToolProxy;
 
@@ -41,6 +42,10 @@ pub struct Told {
     pub system: Arc<str>,
     /// Once, before the first words of the person: what is loaded from the start.
     pub opening: Option<Arc<str>>,
+    /// The skills it may load, for people.
+    pub skills: Vec<String>,
+    /// What a person should know when the session begins.
+    pub warnings: Vec<(WarningCode, String)>,
 }
 
 impl Session {

@@ -8,7 +8,7 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
-use crate::agent::{AgentParts, Input};
+use crate::agent::{AgentParts, Input, RunRequest};
 use crate::session::Session;
 use crate::writer::Writer;
 use crate::{answers, recover};
@@ -19,8 +19,9 @@ pub(crate) async fn begin(
     session: &Session,
     view: &ToolView,
     writer: &Writer,
-    input: Input,
+    request: RunRequest,
 ) -> Result<(), JournalError> {
+    let RunRequest { input, notes } = request;
     let clock = &*parts.clock;
     let (dead, resumes) = writer
         .folded(|log| {
@@ -48,6 +49,11 @@ pub(crate) async fn begin(
     if let Some(missing) = weak_sandbox(session) {
         entries.push(warning(WarningCode::SandboxLevel, missing));
     }
+    entries.extend(
+        notes
+            .into_iter()
+            .map(|note| warning(note.code, note.message)),
+    );
     match input {
         Input::Continue => {
             entries.extend(changed_view(view, writer).await);
@@ -58,15 +64,23 @@ pub(crate) async fn begin(
             );
         }
         Input::Answer(answered) => entries.extend(answers::entries(answered, clock.now())),
+        Input::Answers(answers) => entries.extend(
+            answers
+                .into_iter()
+                .flat_map(|answered| answers::entries(answered, clock.now())),
+        ),
         Input::Prompt(text) => {
             let unsettled = writer.folded(|log| log.unsettled()).await;
             entries.extend(unsettled.into_iter().map(|(id, call)| {
                 let args = recover::shown_arguments(&parts.pipeline, &call);
                 recover::unmade(&id, &call.name, args, recover::overtaken(), clock)
             }));
-            if let Some(opening) = &session.told.opening
-                && writer.folded(|log| log.history.is_empty()).await
-            {
+            let begins = writer.folded(|log| log.history.is_empty()).await;
+            if begins {
+                let warnings = session.told.warnings.iter();
+                entries.extend(warnings.map(|(code, message)| warning(*code, message.clone())));
+            }
+            if let (Some(opening), true) = (&session.told.opening, begins) {
                 let id = MessageId::mint(clock);
                 let message = Message::text(id, MessageRole::System, &**opening);
                 entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
@@ -90,7 +104,7 @@ pub(crate) fn started(session: &Session, view: &ToolView) -> RunStarted {
             .iter()
             .map(|tool| tool.name.to_string())
             .collect(),
-        skills: Vec::new(),
+        skills: session.told.skills.clone(),
         sandbox: SandboxSummary {
             backend: sandbox.backend.clone(),
             level: sandbox.level.as_str().to_owned(),

@@ -20,6 +20,7 @@ pub struct TurnLog {
     pub(crate) history: Vec<Exchange>,
     pub(crate) turn: Option<TurnState>,
     pub(crate) expanded: Arc<BTreeSet<ToolName>>,
+    presented: Arc<[ToolName]>,
     call_ids: Arc<HashSet<CallId>>,
     chain: Chain,
 }
@@ -93,6 +94,7 @@ impl TurnLog {
         match body {
             EntryBody::Event(event) => self.apply_event(run, event),
             EntryBody::Request(made) => {
+                self.presented = made.tools.as_slice().into();
                 if let Some(turn) = &mut self.turn {
                     turn.model_calls += 1;
                     turn.unanswered = Some(made.clone());
@@ -294,6 +296,26 @@ impl TurnLog {
         self.turn
             .as_ref()
             .is_some_and(|turn| turn.outcome != Some(RunOutcome::Success))
+    }
+
+    /// Whether the run that last worked on the turn has no end: its process went away.
+    #[must_use]
+    pub fn is_broken_off(&self) -> bool {
+        self.turn
+            .as_ref()
+            .is_some_and(|turn| turn.outcome.is_none())
+    }
+
+    /// The tools that were asked for and are shown from then on.
+    #[must_use]
+    pub fn expanded(&self) -> &BTreeSet<ToolName> {
+        &self.expanded
+    }
+
+    /// The names that the last request of a model showed; none before the first one.
+    #[must_use]
+    pub fn presented(&self) -> &[ToolName] {
+        &self.presented
     }
 
     /// The conversation for a model: results in the order of their calls, whatever order they

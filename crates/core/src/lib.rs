@@ -69,7 +69,7 @@ pub use ids::{
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
 pub use journal::{Journal, JournalError};
 pub use log::{
-    Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, NewEntry, Page,
+    Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, Mention, NewEntry, Page,
     PageRequest, RequestMade, Scope, Seq, SessionSummary, Sessions, StoreError, Stored,
 };
 pub use message::{Message, MessageRole, Part, PartSource, ToolCall};

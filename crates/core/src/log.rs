@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, CallId, EventBody, Hash, Principal, RunId, SessionId, Subject, Tenant, ToolName, UnixMs,
+    Answer, CallId, EventBody, Hash, InterruptId, Principal, RunId, SessionId, Subject, Tenant, ToolName, UnixMs,
 };
 
 /// Whose rows. Every method of a store takes one; there is no unscoped read.
@@ -202,6 +202,33 @@ pub struct Sessions {
     pub next: Option<SessionId>,
 }
 
+/// What is looked for in the sessions of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mention<'a> {
+    /// Entries of this run.
+    Run(&'a RunId),
+    /// The entry of this interrupt.
+    Interrupt(&'a InterruptId),
+}
+
+impl Mention<'_> {
+    /// Whether the entry is one of those looked for.
+    #[must_use]
+    pub fn is_in(self, entry: &Entry) -> bool {
+        match self {
+            Self::Run(run) => entry.run == *run,
+            Self::Interrupt(id) => match &entry.body {
+                EntryBody::Event(EventBody::Interrupt(interrupt)) => interrupt.id == *id,
+                EntryBody::Event(_)
+                | EntryBody::Request(_)
+                | EntryBody::Intent(_)
+                | EntryBody::Answer(_)
+                | EntryBody::Activated(_) => false,
+            },
+        }
+    }
+}
+
 /// Why a store cannot answer.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -250,6 +277,9 @@ pub enum AppendError {
     Store(#[from] StoreError),
 }
 
+/// Entries that [`Log::find`] reads at a time where a store has no way of its own.
+const FIND_PAGE: u32 = 1_000;
+
 /// The append-only record of sessions.
 #[async_trait]
 pub trait Log: Send + Sync {
@@ -283,6 +313,39 @@ pub trait Log: Send + Sync {
     /// [`StoreError::NotFound`] when the session to list after is not there,
     /// [`StoreError::Backend`] when the store cannot answer.
     async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError>;
+
+    /// The session of the scope that has what is looked for. What is given here reads every
+    /// session, the last changed first; a store that can ask itself does.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot answer.
+    async fn find(
+        &self,
+        scope: &Scope,
+        what: Mention<'_>,
+    ) -> Result<Option<SessionId>, StoreError> {
+        let mut after = None;
+        loop {
+            let page = self.list(scope, PageRequest { after, limit: 0 }).await?;
+            for session in &page.sessions {
+                let mut from = Seq(1);
+                loop {
+                    let page = self.read(scope, &session.id, from, FIND_PAGE).await?;
+                    if page.entries.iter().any(|entry| what.is_in(entry)) {
+                        return Ok(Some(session.id.clone()));
+                    }
+                    match page.next {
+                        Some(next) => from = next,
+                        None => break,
+                    }
+                }
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(None),
+            }
+        }
+    }
 
     /// Deletes a session with all its entries.
     ///

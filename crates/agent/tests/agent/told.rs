@@ -78,6 +78,7 @@ async fn what_a_session_is_told_stands_behind_the_system_prompt_and_the_opening_
     world.told = Told {
         system: "you may swim".into(),
         opening: Some("water is wet".into()),
+        ..Told::default()
     };
     let process = world.alive(Arc::new(|_, _| say("ok")));
     process.prompt("first").await;

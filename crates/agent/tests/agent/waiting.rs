@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_agent::{AnswerError, Answered, Input, RunEnd, RunError};
+use outfitter_agent::{AnswerError, Answered, Input, Note, RunEnd, RunError, RunRequest, TurnLog};
 use outfitter_core::*;
 use serde_json::{Value, json};
 
@@ -250,4 +250,83 @@ async fn a_hundred_waiting_turns_hold_nothing() {
                 .unwrap();
         }
     }
+}
+
+#[tokio::test]
+async fn several_answers_are_taken_together_or_not_at_all() {
+    let world = world(asks(HOUR, OnExpiry::Cancel));
+    let process = world.alive(two_questions());
+    let (end, _) = process.prompt("go").await;
+    let by = || AnswerKind::Subject {
+        subject: "s".into(),
+    };
+    let answers = |first: &str, second: &str| {
+        let pairs = end.waiting.iter().zip([first, second]);
+        Input::Answers(
+            pairs
+                .map(|(asked, value)| Answered {
+                    interrupt: asked.id.clone(),
+                    value: json!(value),
+                    by: by(),
+                })
+                .collect(),
+        )
+    };
+    let before = world.entries().await.len();
+    let unfit = process.run(answers("yes", "maybe")).await.0;
+    assert!(
+        matches!(unfit, Err(RunError::Answer(AnswerError::Unfit { .. }))),
+        "{unfit:?}"
+    );
+    let Input::Answers(mut twice) = answers("yes", "no") else {
+        unreachable!()
+    };
+    twice[1].interrupt = twice[0].interrupt.clone();
+    for refused in [Input::Answers(twice), Input::Answers(Vec::new())] {
+        process.run(refused).await.0.unwrap_err();
+    }
+    assert_eq!(world.entries().await.len(), before);
+
+    let (ended, events) = process.run(answers("yes", "no")).await;
+    assert_eq!(ended.unwrap().output.answer, "thanks");
+    let results: Vec<_> = bodies(&events)
+        .into_iter()
+        .filter(|body| matches!(body, EventBody::Message(message) if message.output.is_some()))
+        .collect();
+    assert_eq!(results.len(), 2);
+}
+
+#[tokio::test]
+async fn what_a_run_was_asked_for_with_is_noted_at_its_beginning_and_who_looks_sees_the_session() {
+    let world = world(asks(HOUR, OnExpiry::Cancel));
+    let process = world.alive(two_questions());
+    let queue = outfitter_agent::EventQueue::new();
+    let request = RunRequest {
+        notes: vec![Note {
+            code: WarningCode::UnknownName,
+            message: "no such name".to_owned(),
+        }],
+        ..Input::Prompt("go".to_owned()).into()
+    };
+    let end = process
+        .agent
+        .run(&process.session, request, Cancel::new(), queue.clone())
+        .await
+        .unwrap();
+    let mut warned = false;
+    while let Some(event) = queue.next().await {
+        warned |=
+            matches!(&event.body, EventBody::Warning { message, .. } if message == "no such name");
+    }
+    assert!(warned);
+
+    let (scope, id) = (Scope::from(&*world.who), process.session.id.clone());
+    let log = TurnLog::read(&*world.log, &scope, &id).await.unwrap();
+    assert_eq!(log.waiting().len(), end.waiting.len());
+    assert!(!log.is_broken_off() && log.is_unfinished());
+    let shown: Vec<&str> = log.presented().iter().map(AsRef::as_ref).collect();
+    assert_eq!(shown, ["ask", "echo"]);
+    let other = SessionId::new("other").unwrap();
+    let nothing = TurnLog::read(&*world.log, &scope, &other).await.unwrap();
+    assert!(nothing.presented().is_empty() && !nothing.is_broken_off());
 }

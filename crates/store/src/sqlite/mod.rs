@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Append, AppendError, Log, Page, PageRequest, Scope, Seq, SessionId, Sessions, StoreError,
+    Append, AppendError, Log, Mention, Page, PageRequest, Scope, Seq, SessionId, Sessions,
+    StoreError,
 };
 use tokio::sync::OnceCell;
 
@@ -96,6 +97,14 @@ impl Log for SqliteLog {
 
     async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError> {
         read::sessions(self.used().await?, scope, page).await
+    }
+
+    async fn find(
+        &self,
+        scope: &Scope,
+        what: Mention<'_>,
+    ) -> Result<Option<SessionId>, StoreError> {
+        read::find(self.used().await?, scope, what).await
     }
 
     async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {

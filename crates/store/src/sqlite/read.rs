@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_util::TryStreamExt as _;
 use outfitter_core::{
-    Entry, EventSeq, Fence, Page, PageRequest, RunId, Scope, Seq, SessionId, SessionSummary,
-    Sessions, StoreError, UnixMs,
+    Entry, EventSeq, Fence, Mention, Page, PageRequest, RunId, Scope, Seq, SessionId,
+    SessionSummary, Sessions, StoreError, UnixMs,
 };
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
@@ -155,6 +155,42 @@ pub(super) async fn sessions(
         .then(|| sessions.last().map(|last| last.id.clone()))
         .flatten();
     Ok(Sessions { sessions, next })
+}
+
+/// The session that has what is looked for. Reads every row of the scope: the names looked for are
+/// in none of the keys.
+pub(super) async fn find(
+    database: &Database,
+    scope: &Scope,
+    what: Mention<'_>,
+) -> Result<Option<SessionId>, StoreError> {
+    let (sql, text) = match what {
+        Mention::Run(run) => (
+            "SELECT session FROM entries
+             WHERE tenant = ? AND subject = ? AND run = ? LIMIT 1",
+            run.as_str(),
+        ),
+        Mention::Interrupt(id) => (
+            "SELECT session FROM entries
+             WHERE tenant = ? AND subject = ? AND kind = 'interrupt'
+               AND CASE WHEN json_valid(body) THEN json_extract(body, '$.body.body.id') END = ?
+             LIMIT 1",
+            id.as_str(),
+        ),
+    };
+    let row = sqlx::query(sql)
+        .bind(scope.tenant.as_str())
+        .bind(scope.subject.as_str())
+        .bind(text)
+        .fetch_optional(&database.readers)
+        .await
+        .map_err(failed)?;
+    row.map(|row| -> Result<SessionId, Cause> { Ok(SessionId::new(row.try_get::<&str, _>(0)?)?) })
+        .transpose()
+        .map_err(|error| StoreError::Backend {
+            message: "the session of an entry cannot be read".to_owned(),
+            source: Some(error),
+        })
 }
 
 fn summary(row: &SqliteRow) -> Result<SessionSummary, Cause> {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    AppendError, CallId, DeltaKind, EntryBody, EventBody, Fence, Log, MessageId, PageRequest, Seq,
-    StoreError, Stream, UnixMs,
+    AppendError, Audience, CallId, DeltaKind, EntryBody, EventBody, Fence, Hash, Interrupt,
+    InterruptId, InterruptKind, Log, Mention, MessageId, NewEntry, OnExpiry, PageRequest, Role,
+    RunId, Seq, StoreError, Stream, UnixMs,
 };
 use rstest::rstest;
 use tokio::task::JoinSet;
@@ -390,4 +391,61 @@ async fn memory_is_bounded() {
     append(&log, &me(), &session("b"), 0, vec![said("3")])
         .await
         .unwrap();
+}
+
+fn asked(id: &str) -> NewEntry {
+    let interrupt = Interrupt {
+        id: InterruptId::new(id).unwrap(),
+        call: CallId::new("c").unwrap(),
+        kind: InterruptKind::Delay,
+        schema: None,
+        audience: Audience {
+            tenant: "t".into(),
+            subject: "s".into(),
+            min_role: Role::Guest,
+        },
+        expires: UnixMs(1),
+        on_expiry: OnExpiry::Cancel,
+        args_hash: Hash::of(b""),
+        state: serde_json::json!({ "id": "int_inner" }),
+    };
+    NewEntry {
+        body: EntryBody::Event(EventBody::Interrupt(Box::new(interrupt))),
+        ..said("")
+    }
+}
+
+#[rstest]
+#[tokio::test]
+async fn the_session_of_a_run_and_of_an_interrupt_is_found_in_its_scope_only(
+    #[values(Kind::Memory, Kind::Sqlite)] kind: Kind,
+) {
+    let rig = Rig::new(kind);
+    for (at, id) in ["a", "b", "c"].into_iter().enumerate() {
+        let mut entries = vec![said("int_b"), asked(&format!("int_{id}"))];
+        for entry in &mut entries {
+            entry.run = RunId::new(format!("run_{id}")).unwrap();
+            entry.at = UnixMs(at as u64);
+        }
+        append(&*rig.log, &me(), &session(id), 0, entries)
+            .await
+            .unwrap();
+    }
+    let (run, interrupt) = (
+        RunId::new("run_b").unwrap(),
+        InterruptId::new("int_b").unwrap(),
+    );
+    for what in [Mention::Run(&run), Mention::Interrupt(&interrupt)] {
+        let found = rig.log.find(&me(), what).await.unwrap();
+        assert_eq!(found, Some(session("b")), "{what:?}");
+        let other = rig.log.find(&scope("t", "other"), what).await.unwrap();
+        assert_eq!(other, None, "{what:?}");
+    }
+    let (run, interrupt) = (
+        RunId::new("run_d").unwrap(),
+        InterruptId::new("int_inner").unwrap(),
+    );
+    for what in [Mention::Run(&run), Mention::Interrupt(&interrupt)] {
+        assert_eq!(rig.log.find(&me(), what).await.unwrap(), None, "{what:?}");
+    }
 }

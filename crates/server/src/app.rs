@@ -1,0 +1,210 @@
+//! What all requests share, and how a run is started.
+
+use std::sync::Arc;
+
+use outfitter_agent::{Host, Input, RunRequest, Session};
+use outfitter_core::{
+    ArtifactStore, CallEnd, Clock, Log, Principal, RawCall, RunId, Scope, SessionId,
+};
+use tokio::sync::oneshot;
+
+use crate::live::{Live, LiveRun, Mailbox, Place};
+use crate::parts::{Directory, ServerConfig, ServerParts, SessionHolds};
+use crate::principals::Principals;
+use crate::problem::Problem;
+use crate::waits::Waits;
+
+/// What all requests share.
+pub(crate) struct App {
+    pub(crate) host: Host,
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) artifacts: Arc<dyn ArtifactStore>,
+    pub(crate) principals: Arc<dyn Principals>,
+    pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) holds: Option<Arc<dyn SessionHolds>>,
+    pub(crate) config: ServerConfig,
+    pub(crate) live: Live,
+    pub(crate) waits: Waits,
+    pub(crate) client_runs: crate::routes::ClientRuns,
+}
+
+/// A run that has begun.
+pub(crate) struct Started {
+    pub(crate) run: RunId,
+    pub(crate) live: Arc<LiveRun>,
+    /// Its events from the first on.
+    pub(crate) mailbox: Arc<Mailbox>,
+}
+
+/// What became of a direct call.
+pub(crate) type Called = Result<CallEnd, Problem>;
+
+impl App {
+    pub(crate) fn new(parts: ServerParts) -> Self {
+        Self {
+            host: parts.host,
+            log: parts.log,
+            artifacts: parts.artifacts,
+            principals: parts.principals,
+            directory: parts.directory,
+            holds: parts.holds,
+            config: parts.config,
+            live: Live::new(),
+            waits: Waits::default(),
+            client_runs: crate::routes::ClientRuns::default(),
+        }
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.host.agent().parts().clock
+    }
+
+    /// Starts a run of `session`, and waits until it has begun.
+    pub(crate) async fn start(
+        self: &Arc<Self>,
+        session: Session,
+        request: RunRequest,
+    ) -> Result<Started, Problem> {
+        let app = self.clone();
+        let place = Place {
+            scope: session.scope(),
+            session: session.id.clone(),
+        };
+        let mut mailbox = None;
+        let (live, begun) = self.live.start(place, |live| {
+            mailbox = live.hub.follow();
+            async move {
+                if let Err(problem) = app.make(&live, session, request).await {
+                    live.hub.refuse(problem);
+                }
+            }
+        })?;
+        match (begun.await, mailbox) {
+            (Ok(Ok(run)), Some(mailbox)) => Ok(Started { run, live, mailbox }),
+            (Ok(Err(problem)), _) => Err(problem),
+            (Ok(Ok(_)) | Err(_), _) => Err(crate::live::stopping()),
+        }
+    }
+
+    async fn make(
+        &self,
+        live: &LiveRun,
+        session: Session,
+        request: RunRequest,
+    ) -> Result<(), Problem> {
+        let held = self.hold(&live.place)?;
+        let agent = self.host.agent();
+        let end = agent
+            .run(&session, request, live.cancel.clone(), live.hub.clone())
+            .await
+            .map_err(|error| {
+                if live.hub.run().is_some() {
+                    let error = error.to_info();
+                    tracing::error!(%error, session = %session.id, "a run could not record its end");
+                }
+                Problem::from(&error)
+            })?;
+        drop(held);
+        self.waits
+            .set(live.place.clone(), session.who.clone(), end.waiting);
+        Ok(())
+    }
+
+    /// Makes one call without a model. `tell` hears what becomes of it.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        session: Session,
+        call: RawCall,
+    ) -> Result<(RunId, Arc<LiveRun>, oneshot::Receiver<Called>), Problem> {
+        let app = self.clone();
+        let place = Place {
+            scope: session.scope(),
+            session: session.id.clone(),
+        };
+        let (tell, told) = oneshot::channel();
+        let (live, begun) = self.live.start(place, |live| async move {
+            match app.make_call(&live, session, call).await {
+                Ok(end) => drop(tell.send(Ok(end))),
+                Err(problem) => {
+                    live.hub.refuse(problem.clone());
+                    drop(tell.send(Err(problem)));
+                }
+            }
+        })?;
+        match begun.await {
+            Ok(Ok(run)) => Ok((run, live, told)),
+            Ok(Err(problem)) => Err(problem),
+            Err(_) => Err(crate::live::stopping()),
+        }
+    }
+
+    async fn make_call(
+        &self,
+        live: &LiveRun,
+        session: Session,
+        call: RawCall,
+    ) -> Result<CallEnd, Problem> {
+        let _held = self.hold(&live.place)?;
+        let agent = self.host.agent();
+        agent
+            .call(&session, call, live.cancel.clone(), live.hub.clone())
+            .await
+            .map_err(|error| Problem::from(&error))
+    }
+
+    pub(crate) fn hold(
+        &self,
+        place: &Place,
+    ) -> Result<Option<Box<dyn crate::SessionHold>>, Problem> {
+        match &self.holds {
+            Some(holds) => Ok(Some(holds.hold(&place.scope, &place.session)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Opens a session of `who`, or makes it.
+    pub(crate) async fn open(
+        &self,
+        who: Arc<Principal>,
+        id: &SessionId,
+    ) -> Result<Session, Problem> {
+        Ok(self.host.open(who, id).await?)
+    }
+
+    /// Goes on with a session when nobody calls.
+    pub(crate) async fn go_on(
+        self: &Arc<Self>,
+        who: Arc<Principal>,
+        place: &Place,
+    ) -> Option<Started> {
+        let session = &place.session;
+        let started = match self.open(who, session).await {
+            Ok(open) => self.start(open, Input::Continue.into()).await,
+            Err(problem) => Err(problem),
+        };
+        started
+            .inspect_err(|problem| {
+                let error = problem.error();
+                tracing::warn!(%error, %session, "a session could not be continued");
+            })
+            .ok()
+    }
+
+    /// The session of a run of this scope.
+    pub(crate) async fn session_of(
+        &self,
+        scope: &Scope,
+        run: &RunId,
+    ) -> Result<SessionId, Problem> {
+        if let Some(session) = self.live.recent(scope, run) {
+            return Ok(session);
+        }
+        crate::entries::session_of_run(&*self.log, scope, run)
+            .await?
+            .ok_or_else(|| no_run(run))
+    }
+}
+
+pub(crate) fn no_run(run: &RunId) -> Problem {
+    Problem::not_found(format!("there is no run {run}"))
+}

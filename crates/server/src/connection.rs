@@ -1,0 +1,246 @@
+//! Connections: accepted without delay, bounded in number and in patience, ended with the server.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::rt::{Read, Write};
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use outfitter_core::Cancel;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// Connections at once; the next waits to be accepted.
+const MOST: usize = 1_024;
+
+/// How long the head of a request may take to arrive, and a connection may be idle.
+const HEAD: Duration = Duration::from_secs(30);
+
+/// Bytes of the head of a request.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// The pause after an accept that failed, which is most often for want of file descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Accepts a connection whose small writes leave at once.
+pub(crate) async fn accept(listener: &TcpListener) -> std::io::Result<(TcpStream, SocketAddr)> {
+    let (stream, from) = listener.accept().await?;
+    stream.set_nodelay(true)?;
+    Ok((stream, from))
+}
+
+/// Serves connections until `stop`, then lets those under way end within `grace`.
+pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancel, grace: Duration) {
+    let room = Arc::new(Semaphore::new(MOST));
+    let mut connections = JoinSet::new();
+    loop {
+        let permit = tokio::select! {
+            permit = room.clone().acquire_owned() => permit,
+            () = stop.cancelled() => break,
+        };
+        let accepted = tokio::select! {
+            accepted = accept(&listener) => accepted,
+            Some(ended) = connections.join_next() => {
+                report(ended);
+                continue;
+            }
+            () = stop.cancelled() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (router, stop) = (router.clone(), stop.clone());
+                connections.spawn(async move {
+                    connection(TokioIo::new(stream), router, stop).await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    let all = async {
+        while let Some(ended) = connections.join_next().await {
+            report(ended);
+        }
+    };
+    if tokio::time::timeout(grace, all).await.is_err() {
+        connections.shutdown().await;
+    }
+}
+
+fn report(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "a connection broke down");
+    }
+}
+
+/// Serves one connection. On `stop` the request under way is answered to its end.
+pub(crate) async fn connection<I>(io: I, router: Router, stop: Cancel)
+where
+    I: Read + Write + Unpin + Send + 'static,
+{
+    let mut connection = std::pin::pin!(
+        http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .max_buf_size(HEAD_BYTES)
+            .serve_connection(io, TowerToHyperService::new(router))
+    );
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+    use std::pin::Pin;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll};
+
+    use axum::body::Body;
+    use axum::routing::get;
+    use bytes::Bytes;
+    use futures_util::StreamExt as _;
+    use hyper::rt::ReadBufCursor;
+    use std::io::{self, IoSlice};
+    use std::net::Ipv4Addr;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+    use tokio::sync::mpsc;
+
+    /// Counts the writes that would be system calls. As on a socket, several slices are one.
+    struct Counting {
+        inner: TokioIo<DuplexStream>,
+        writes: Arc<AtomicUsize>,
+    }
+
+    impl Read for Counting {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: ReadBufCursor<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.inner).poll_read(cx, buf)
+        }
+    }
+
+    impl Write for Counting {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.writes.fetch_add(1, Ordering::SeqCst);
+            Pin::new(&mut self.inner).poll_write(cx, buf)
+        }
+
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            self.writes.fetch_add(1, Ordering::SeqCst);
+            let all: Vec<u8> = bufs.iter().flat_map(|buf| buf.iter().copied()).collect();
+            Pin::new(&mut self.inner).poll_write(cx, &all)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.inner).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.inner).poll_shutdown(cx)
+        }
+    }
+
+    async fn read_until(stream: &mut DuplexStream, end: &str) {
+        let mut seen = Vec::new();
+        while !seen.ends_with(end.as_bytes()) {
+            seen.push(stream.read_u8().await.unwrap());
+        }
+    }
+
+    #[tokio::test]
+    async fn every_event_leaves_in_one_write() {
+        let (send, events) = mpsc::channel::<Bytes>(1);
+        let events = Arc::new(std::sync::Mutex::new(Some(events)));
+        let router = Router::new().route(
+            "/",
+            get(async move || {
+                let events = events.lock().unwrap().take().unwrap();
+                let frames = futures_util::stream::unfold(events, async |mut events| {
+                    events.recv().await.map(|event| (event, events))
+                });
+                Body::from_stream(frames.map(Ok::<_, Infallible>))
+            }),
+        );
+        let (mut client, server) = tokio::io::duplex(1024 * 1024);
+        let writes = Arc::new(AtomicUsize::new(0));
+        let io = Counting {
+            inner: TokioIo::new(server),
+            writes: writes.clone(),
+        };
+        let mut tasks = JoinSet::new();
+        tasks.spawn(connection(io, router, Cancel::new()));
+        client
+            .write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            .await
+            .unwrap();
+        read_until(&mut client, "\r\n\r\n").await;
+        for event in 0..50 {
+            let before = writes.load(Ordering::SeqCst);
+            // A small one and one that is larger than a packet.
+            let text = format!(
+                "{}\n\n",
+                "x".repeat(if event % 2 == 0 { 20 } else { 20_000 })
+            );
+            send.send(Bytes::from(text)).await.unwrap();
+            read_until(&mut client, "\n\n\r\n").await;
+            assert_eq!(writes.load(Ordering::SeqCst) - before, 1, "event {event}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_accepted_sends_at_once() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let _client = TcpStream::connect(at).await.unwrap();
+        let (accepted, _) = accept(&listener).await.unwrap();
+        assert!(accepted.nodelay().unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_never_ends_ends_its_connection() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(connection(
+            TokioIo::new(server),
+            Router::new(),
+            Cancel::new(),
+        ));
+        client.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
+        // Time passes as fast as it can: the next thing that happens is the end of its patience.
+        tasks.join_next().await.unwrap().unwrap();
+    }
+}

@@ -1,0 +1,120 @@
+//! One run, told to whoever follows it.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use outfitter_core::{Event, EventBody, EventSink, RunId};
+use tokio::sync::oneshot;
+
+use super::mailbox::Mailbox;
+use crate::problem::Problem;
+
+/// Whether there is a run, said once.
+pub(crate) type Begun = oneshot::Receiver<Result<RunId, Problem>>;
+
+/// Hands the events of a run to its followers. The last event is held back until the run has given
+/// its session free, so that whoever reads it can answer at once.
+pub(crate) struct Hub {
+    run: OnceLock<RunId>,
+    on_begin: Box<dyn Fn(&RunId) + Send + Sync>,
+    state: Mutex<State>,
+}
+
+struct State {
+    begun: Option<oneshot::Sender<Result<RunId, Problem>>>,
+    followers: Vec<Arc<Mailbox>>,
+    last: Option<Arc<Event>>,
+    over: bool,
+}
+
+impl Hub {
+    /// A hub that calls `on_begin` with the id of the run before anybody hears of it.
+    pub(crate) fn new(on_begin: Box<dyn Fn(&RunId) + Send + Sync>) -> (Arc<Self>, Begun) {
+        let (begun, told) = oneshot::channel();
+        let hub = Self {
+            run: OnceLock::new(),
+            on_begin,
+            state: Mutex::new(State {
+                begun: Some(begun),
+                followers: Vec::new(),
+                last: None,
+                over: false,
+            }),
+        };
+        (Arc::new(hub), told)
+    }
+
+    /// The run, once it has begun.
+    pub(crate) fn run(&self) -> Option<&RunId> {
+        self.run.get()
+    }
+
+    /// A mailbox for what happens from now on; none once the run is over.
+    pub(crate) fn follow(&self) -> Option<Arc<Mailbox>> {
+        let mut state = self.lock();
+        if state.over {
+            return None;
+        }
+        let mailbox = Mailbox::new();
+        state.followers.push(mailbox.clone());
+        Some(mailbox)
+    }
+
+    /// Takes a mailbox out.
+    pub(crate) fn leave(&self, mailbox: &Arc<Mailbox>) {
+        let mut state = self.lock();
+        state
+            .followers
+            .retain(|follower| !Arc::ptr_eq(follower, mailbox));
+    }
+
+    /// There is no run.
+    pub(crate) fn refuse(&self, problem: Problem) {
+        if let Some(begun) = self.lock().begun.take() {
+            let _ = begun.send(Err(problem));
+        }
+    }
+
+    /// The session is free: the last event is told, and nothing more comes.
+    pub(crate) fn finish(&self) {
+        let mut state = self.lock();
+        state.over = true;
+        let last = state.last.take();
+        for follower in std::mem::take(&mut state.followers) {
+            if let Some(last) = &last {
+                follower.send(last.clone());
+            }
+            follower.close();
+        }
+        state.begun = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EventSink for Hub {
+    fn send(&self, event: Arc<Event>) {
+        if self.run.get().is_none() {
+            let _ = self.run.set(event.run.clone());
+            (self.on_begin)(&event.run);
+        }
+        let mut state = self.lock();
+        if let Some(begun) = state.begun.take() {
+            let _ = begun.send(Ok(event.run.clone()));
+        }
+        if matches!(event.body, EventBody::RunFinished { .. }) {
+            state.last = Some(event);
+            return;
+        }
+        for follower in &state.followers {
+            follower.send(event.clone());
+        }
+    }
+
+    /// The run goes at the pace of its fastest follower; a slower one is told what it missed.
+    fn has_room(&self) -> bool {
+        let state = self.lock();
+        state.followers.is_empty() || state.followers.iter().any(|follower| follower.has_room())
+    }
+}

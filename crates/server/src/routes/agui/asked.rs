@@ -1,0 +1,172 @@
+//! What a client asks for: new words, answers, or what it asked before.
+
+use outfitter_agent::{Answered, Input, Note, RunRequest};
+use outfitter_codec::agui::{
+    ApprovalScope, Resolution, ResumeFault, ResumeStatus, RunAgentInput, approval, check_resume,
+};
+use outfitter_core::{
+    AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, Principal, WarningCode,
+};
+use serde_json::Value;
+
+use super::history::History;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::routes::answers::not_for_a_session;
+
+/// What a client asks for.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// A run.
+    Run(RunRequest),
+    /// What a run that was asked for before came to.
+    Again(EventBody),
+}
+
+/// What is asked for, or why it ends with `RUN_ERROR`.
+pub(super) fn asked(
+    app: &App,
+    who: &Principal,
+    input: &RunAgentInput,
+    history: &History,
+) -> Result<Asked, Problem> {
+    let request = if input.resume.is_empty() {
+        words(input, history)?
+    } else {
+        match check_resume(
+            &input.resume,
+            history.transcript.waiting(),
+            app.clock().now(),
+        ) {
+            Ok(resolutions) => answers(who, input, history, resolutions)?,
+            Err(fault) => {
+                let again = matches!(fault, ResumeFault::Unknown(_));
+                return match &history.end {
+                    Some(end) if again && answered_so(input, history) => {
+                        Ok(Asked::Again(end.clone()))
+                    }
+                    _ => Err(fault.info().into()),
+                };
+            }
+        }
+    };
+    Ok(Asked::Run(RunRequest {
+        input: request,
+        notes: notes(input),
+    }))
+}
+
+/// Our log is the history: only what the person adds is taken of the client's.
+fn words(input: &RunAgentInput, history: &History) -> Result<Input, Problem> {
+    if let Some(waits) = history.transcript.waiting().first() {
+        return Err(ResumeFault::NotAnswered(waits.id.clone()).info().into());
+    }
+    let new = input.new_user_messages(|id| history.known.contains(id));
+    if let Some(part) = new.iter().flat_map(|message| &message.left_out).next() {
+        let error = format!("a message has a part of the type {part}, and only text is read");
+        return Err(ErrorInfo::new(Code::InvalidArguments, error).into());
+    }
+    let texts: Vec<&str> = new.iter().map(|message| message.text.trim()).collect();
+    let text = texts.join("\n\n");
+    if !text.trim().is_empty() {
+        return Ok(Input::Prompt(text));
+    }
+    if history.unfinished {
+        return Ok(Input::Continue);
+    }
+    Err(ErrorInfo::new(
+        Code::InvalidArguments,
+        "the messages end with no new words of the user, and the thread has nothing to go on with",
+    )
+    .into())
+}
+
+fn answers(
+    who: &Principal,
+    input: &RunAgentInput,
+    history: &History,
+    resolutions: Vec<Resolution>,
+) -> Result<Input, Problem> {
+    if !input
+        .new_user_messages(|id| history.known.contains(id))
+        .is_empty()
+    {
+        let error = "answers and new words cannot be taken at once";
+        return Err(ErrorInfo::new(Code::Conflict, error)
+            .with_hint("answer first, and say more in the next run")
+            .into());
+    }
+    let answers: Result<Vec<Answered>, Problem> = resolutions
+        .into_iter()
+        .map(|resolution| answer(who, resolution))
+        .collect();
+    Ok(Input::Answers(answers?))
+}
+
+fn answer(who: &Principal, resolution: Resolution) -> Result<Answered, Problem> {
+    let interrupt = resolution.interrupt.id.clone();
+    let (value, by) = match resolution.status {
+        ResumeStatus::Cancelled => (Value::Null, AnswerKind::Cancelled),
+        ResumeStatus::Resolved => {
+            let by = AnswerKind::Subject {
+                subject: who.subject.clone(),
+            };
+            (value(&resolution.interrupt.kind, resolution.payload)?, by)
+        }
+    };
+    Ok(Answered {
+        interrupt,
+        value,
+        by,
+    })
+}
+
+/// The answer as the call that waits reads it.
+fn value(kind: &InterruptKind, payload: Value) -> Result<Value, Problem> {
+    match kind {
+        InterruptKind::Question { .. } => Ok(payload),
+        InterruptKind::Approval { .. } => {
+            let answer = approval(&payload).map_err(|error| error.info())?;
+            match answer.scope {
+                ApprovalScope::Once => Ok(Value::Bool(answer.approved)),
+                ApprovalScope::Session => Err(not_for_a_session()),
+            }
+        }
+        InterruptKind::Delay | InterruptKind::Remote { .. } => Err(ErrorInfo::new(
+            Code::InvalidArguments,
+            "what waits for time or for something elsewhere cannot be answered",
+        )
+        .into()),
+    }
+}
+
+/// Whether all of this was answered before, and just so: the request was sent twice.
+fn answered_so(input: &RunAgentInput, history: &History) -> bool {
+    input.resume.iter().all(|entry| {
+        history
+            .answers
+            .get(&entry.interrupt)
+            .is_some_and(|given| match (&given.by, entry.status) {
+                (AnswerKind::Cancelled, ResumeStatus::Cancelled) => true,
+                (AnswerKind::Subject { .. }, ResumeStatus::Resolved) => {
+                    given.value == entry.payload
+                        || approval(&entry.payload)
+                            .is_ok_and(|answer| given.value == Value::Bool(answer.approved))
+                }
+                _ => false,
+            })
+    })
+}
+
+fn notes(input: &RunAgentInput) -> Vec<Note> {
+    if input.tools.is_empty() {
+        return Vec::new();
+    }
+    vec![Note {
+        code: WarningCode::UnknownName,
+        message: format!(
+            "tools that a client runs itself are not supported, and the model is not told of: {}",
+            input.tools.join(", ")
+        ),
+    }]
+}

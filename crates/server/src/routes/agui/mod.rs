@@ -1,0 +1,97 @@
+//! `/agui`: AG-UI 1.0. `docs/protocols/ag-ui.md` is the protocol.
+
+mod asked;
+mod history;
+mod sse;
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
+use outfitter_codec::agui::{AguiEncoder, Capabilities, RunAgentInput, RunFrame};
+use outfitter_core::{Code, ErrorInfo, Principal, Scope};
+
+use self::asked::Asked;
+use self::history::History;
+use crate::app::App;
+use crate::body;
+use crate::live::Place;
+use crate::problem::Problem;
+
+/// `POST /agui`: a run, told as AG-UI. What is wrong with the conversation ends the stream with
+/// `RUN_ERROR`; what is wrong with the request ends it before it begins.
+pub(super) async fn run(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    body: Body,
+) -> Result<Response, Problem> {
+    let bytes = body::read(body).await?;
+    let input = RunAgentInput::parse(&bytes)
+        .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.info()))?;
+    let place = Place {
+        scope: Scope::from(&*who),
+        session: input.thread.clone(),
+    };
+    let history = History::read(&app, &place).await?;
+    let asked = asked::asked(&app, &who, &input, &history);
+    let frame = RunFrame::from(&input);
+    let request = match asked {
+        Ok(Asked::Run(request)) => request,
+        Ok(Asked::Again(end)) => {
+            let encoder = AguiEncoder::new(frame, history.transcript);
+            return Ok(sse::again(&app, encoder, &end));
+        }
+        Err(problem) => {
+            let encoder = AguiEncoder::new(frame, history.transcript);
+            return Ok(sse::refused(&app, encoder, problem.error()));
+        }
+    };
+    if !app.client_runs.take(&place, &input.run) {
+        let error = ErrorInfo::new(
+            Code::Conflict,
+            format!("the thread has had a run {} already", input.run),
+        );
+        return Err(error.with_hint("give each run an id of its own").into());
+    }
+    let opened = app.open(who, &place.session).await;
+    let started = match opened {
+        Ok(session) => app.start(session, request).await,
+        Err(problem) => Err(problem),
+    };
+    let encoder = AguiEncoder::new(frame, history.transcript);
+    match started {
+        Ok(started) => Ok(sse::run(&app, encoder, started)),
+        Err(problem) => {
+            app.client_runs.give_back(&place, &input.run);
+            match problem.error().code {
+                Code::NotFound | Code::Conflict | Code::InvalidArguments | Code::Usage => {
+                    Ok(sse::refused(&app, encoder, problem.error()))
+                }
+                _ => Err(problem),
+            }
+        }
+    }
+}
+
+/// `GET /agui/capabilities`.
+pub(super) async fn capabilities(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+) -> Response {
+    let tools = app.directory.tools(&who);
+    let document = Capabilities {
+        version: app.config.version.clone(),
+        tools: tools
+            .iter()
+            .filter(|tool| tool.presented)
+            .map(Into::into)
+            .collect(),
+        sandboxed: app.directory.sandboxed(),
+        max_turns: app.host.agent().parts().settings.limits.max_turns.into(),
+    }
+    .document();
+    super::json(&document)
+}

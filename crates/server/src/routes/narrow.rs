@@ -1,0 +1,61 @@
+//! What a request may use of what its session may use. Names that mean nothing here are dropped,
+//! and the run says so.
+
+use std::sync::Arc;
+
+use outfitter_agent::{Note, Session};
+use outfitter_core::{NameSet, Selection, WarningCode};
+use outfitter_tools::Found;
+
+use crate::app::App;
+
+/// Names in one request, and the length of each.
+pub(super) const MOST_NAMES: usize = 1_000;
+
+/// The session with what the request wants of it, and what was dropped.
+pub(super) fn narrowed(
+    app: &App,
+    session: Session,
+    tools: Option<Vec<String>>,
+    skills: Option<Vec<String>>,
+) -> (Session, Vec<Note>) {
+    let mut notes = Vec::new();
+    let mut wanted = Selection::default();
+    if let Some(names) = tools {
+        let view = session.proxy.view(&session.facts(Arc::default()));
+        let (known, unknown) = parted(names, |name| !matches!(view.find(name), Found::Unknown(_)));
+        note(&mut notes, "available_tools", "tool", &unknown);
+        wanted.tools = NameSet::of(known);
+    }
+    if let Some(names) = skills {
+        let there = app.directory.skills(&session.who);
+        let (known, unknown) = parted(names, |name| {
+            there.iter().any(|skill| skill["name"] == name)
+        });
+        note(&mut notes, "available_skills", "skill", &unknown);
+        wanted.skills = NameSet::of(known);
+    }
+    let session = Session {
+        proxy: session.proxy.narrow(wanted),
+        ..session
+    };
+    (session, notes)
+}
+
+fn parted(names: Vec<String>, is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<String>) {
+    names
+        .into_iter()
+        .partition(|name| name.contains(['*', '?']) || is_known(name))
+}
+
+fn note(notes: &mut Vec<Note>, field: &str, kind: &str, unknown: &[String]) {
+    if !unknown.is_empty() {
+        notes.push(Note {
+            code: WarningCode::UnknownName,
+            message: format!(
+                "{field} names what is no {kind} of this session, and was dropped: {}",
+                unknown.join(", ")
+            ),
+        });
+    }
+}

@@ -1,0 +1,139 @@
+//! `/v1/sessions`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
+use outfitter_agent::TurnLog;
+use outfitter_core::{
+    EventBody, PageRequest, Principal, Scope, Seq, SessionId, StoreError, UnixMs,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::runs::wire;
+use crate::app::App;
+use crate::entries::{self, PAGE};
+use crate::live::Place;
+use crate::problem::Problem;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Wanted {
+    after: Option<SessionId>,
+    limit: Option<u32>,
+}
+
+/// `GET /v1/sessions`: the caller's, the last changed first.
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, Problem> {
+    let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
+    let request = PageRequest {
+        after: wanted.after,
+        limit: wanted.limit.unwrap_or(PAGE).clamp(1, PAGE),
+    };
+    let page = app.log.list(&Scope::from(&*who), request).await?;
+    let mut document = json!({ "v": 1, "sessions": page.sessions });
+    if let Some(next) = page.next {
+        document["next"] = Value::from(next.as_str());
+    }
+    Ok(super::json(&document))
+}
+
+fn session_id(id: &str) -> Result<SessionId, Problem> {
+    SessionId::new(id).map_err(|_| Problem::not_found("there is no session of such an id"))
+}
+
+/// `GET /v1/sessions/{id}`.
+pub(super) async fn show(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let session = session_id(&id)?;
+    let scope = Scope::from(&*who);
+    let (created, updated, count) = ends(&app, &scope, &session).await?;
+    let log = TurnLog::read(&*app.log, &scope, &session).await?;
+    let waiting: Vec<_> = log.waiting().iter().map(|asked| asked.id.clone()).collect();
+    let suggested: BTreeSet<_> = log.presented().iter().chain(log.expanded()).collect();
+    Ok(super::json(&json!({
+        "v": 1,
+        "id": session,
+        "created": created,
+        "updated": updated,
+        "entries": count,
+        "waiting": waiting,
+        "audit_status": {
+            "suggested_tools": suggested,
+            "tools_expanded": !log.expanded().is_empty(),
+        },
+    })))
+}
+
+/// When the first and the last entry were written, and how many there are.
+async fn ends(
+    app: &App,
+    scope: &Scope,
+    session: &SessionId,
+) -> Result<(UnixMs, UnixMs, u64), StoreError> {
+    let first = app.log.read(scope, session, Seq(1), 1).await?;
+    let last = app.log.read(scope, session, first.head, 1).await?;
+    let at = |page: &outfitter_core::Page| page.entries.last().map(|entry| entry.at);
+    let created = at(&first).unwrap_or_default();
+    Ok((created, at(&last).unwrap_or(created), first.head.0))
+}
+
+/// `GET /v1/sessions/{id}/messages`: as the events of their runs said them.
+pub(super) async fn messages(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let session = session_id(&id)?;
+    let scope = Scope::from(&*who);
+    let mut told = Vec::new();
+    entries::each(&*app.log, &scope, &session, |entry| {
+        if let Some(event) = entries::event(&session, entry)
+            && matches!(event.body, EventBody::Message(_))
+        {
+            told.push(wire(&event).map(|mut line| line["message"].take()));
+        }
+    })
+    .await?;
+    let messages: Vec<Value> = told.into_iter().collect::<Result<_, _>>()?;
+    Ok(super::json(
+        &json!({ "v": 1, "session_id": session, "messages": messages }),
+    ))
+}
+
+/// `DELETE /v1/sessions/{id}`: with all that belongs to it.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let place = Place {
+        scope: Scope::from(&*who),
+        session: session_id(&id)?,
+    };
+    let (scope, session) = (&place.scope, &place.session);
+    let busy = || outfitter_core::CallHostError::Busy(session.clone());
+    if app.live.is_at_work(&place) {
+        return Err(busy().into());
+    }
+    let _held = app.hold(&place)?;
+    app.log.delete(scope, session).await?;
+    app.waits.forget(&place);
+    if let Err(error) = app.artifacts.delete_session(scope, session).await {
+        let error: &dyn std::error::Error = &error;
+        tracing::warn!(error, %session, "artifacts of a deleted session stay behind");
+    }
+    app.directory.forget(scope, session).await;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

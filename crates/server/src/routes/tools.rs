@@ -1,0 +1,107 @@
+//! `/v1/tools`: what may be called, and a call without a model.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::response::Response;
+use outfitter_codec::{encode_listing, encode_tool_output};
+use outfitter_core::{
+    Arguments, CallEnd, CallHost as _, CallId, Cancel, Code, ErrorInfo, Principal, RawCall, Scope,
+    Seq, SessionId,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{document, unwritable, with_header};
+use crate::app::App;
+use crate::body;
+use crate::problem::{Problem, status_of};
+
+/// Whose tools.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Of {
+    session_id: Option<SessionId>,
+}
+
+/// `GET /v1/tools`: of a session, or of one that is not there yet.
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    of: Result<Query<Of>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, Problem> {
+    let Query(of) = of.map_err(|error| Problem::malformed(error.body_text()))?;
+    let tools = match of.session_id {
+        None => app.directory.tools(&who),
+        Some(session) => {
+            // Looking makes no session.
+            app.log
+                .read(&Scope::from(&*who), &session, Seq(1), 1)
+                .await?;
+            app.host.list(&who, &session).await?
+        }
+    };
+    let mut bytes = Vec::new();
+    encode_listing(&tools, &mut bytes).map_err(|error| unwritable(&error))?;
+    Ok(document(bytes))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wanted {
+    #[serde(default)]
+    arguments: Option<Box<RawValue>>,
+    session_id: Option<SessionId>,
+}
+
+/// `POST /v1/tools/{name}/call`: down the same pipeline as a model's calls. The answer is the one
+/// output, with the status of its code.
+pub(super) async fn call(
+    State(app): State<Arc<App>>,
+    Extension(who): Extension<Arc<Principal>>,
+    Path(name): Path<String>,
+    body: Body,
+) -> Result<Response, Problem> {
+    let wanted: Wanted = body::json(body).await?;
+    let id = wanted
+        .session_id
+        .unwrap_or_else(|| SessionId::mint(app.clock()));
+    let session = app.open(who, &id).await?;
+    let raw = wanted.arguments.as_deref().map_or("", RawValue::get);
+    let call = RawCall {
+        id: CallId::mint(app.clock()),
+        name,
+        arguments: Arguments::parse(raw),
+    };
+    let (run, live, told) = app.call(session, call).await?;
+    let leaving = Leaving(live.cancel.clone());
+    let end = told.await.unwrap_or_else(|_| Err(broke_down()))?;
+    drop(leaving);
+    let output = match end {
+        CallEnd::Output(output) => output,
+        CallEnd::Waiting(_) => return Err(broke_down()),
+    };
+    let mut bytes = Vec::new();
+    encode_tool_output(&output, &mut bytes).map_err(|error| unwritable(&error))?;
+    let mut response = document(bytes);
+    if let Some(error) = &output.error {
+        *response.status_mut() = status_of(error.code);
+    }
+    let response = with_header(response, "outfitter-run-id", run.as_str());
+    Ok(with_header(response, "outfitter-session-id", id.as_str()))
+}
+
+fn broke_down() -> Problem {
+    ErrorInfo::new(Code::Internal, "the call broke down").into()
+}
+
+/// Ends the call when nobody waits for it any more.
+struct Leaving(Cancel);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}

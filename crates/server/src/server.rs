@@ -1,0 +1,103 @@
+//! The server: its routes, and its life from the first look at the log to the last stream.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::app::App;
+use crate::parts::ServerParts;
+use crate::{connection, gate, recovery, routes};
+
+/// Why a server cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The listener cannot be asked where it listens.
+    #[error("look at the listener")]
+    Listener(#[source] std::io::Error),
+    /// Everybody who reaches the machine could use it.
+    #[error("serve at {0}: it is not a loopback address")]
+    NotLoopback(std::net::SocketAddr),
+}
+
+/// The HTTP surface of an agent and its sessions.
+pub struct Server {
+    app: Arc<App>,
+    router: Router,
+}
+
+impl Server {
+    /// A server of these parts.
+    #[must_use]
+    pub fn new(mut parts: ServerParts) -> Self {
+        let mcp = parts.mcp.take();
+        let app = Arc::new(App::new(parts));
+        let mut router = routes::router();
+        if let Some(mcp) = mcp {
+            router = router.route_service("/mcp", mcp);
+        }
+        let router = router
+            .layer(middleware::from_fn_with_state(app.clone(), gate::gate))
+            .with_state(app.clone());
+        Self { app, router }
+    }
+
+    /// Serves until `shutdown`. Turns that broke off go on at once; what nobody answers expires.
+    /// In the end nothing more is accepted, every run is cancelled and records its last event, and
+    /// every stream ends with it.
+    ///
+    /// # Errors
+    /// [`ServeError`]: nothing was served then.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServeError> {
+        let address = listener.local_addr().map_err(ServeError::Listener)?;
+        if !address.ip().is_loopback() {
+            return Err(ServeError::NotLoopback(address));
+        }
+        let app = self.app;
+        // The runs know the app, and it owns them: dropping this future must part them.
+        let _dropped = DropRuns(app.clone());
+        let grace = app.config.grace;
+        let mut tasks = JoinSet::new();
+        let stop = app.live.stop().clone();
+        let served = connection::serve(listener, self.router, stop.clone(), grace);
+        let mut served = std::pin::pin!(served);
+        {
+            let app = app.clone();
+            tasks.spawn(async move {
+                let stop = app.live.stop().clone();
+                tokio::select! {
+                    () = recovery::recover(&app) => {}
+                    () = stop.cancelled() => {}
+                }
+            });
+        }
+        {
+            let app = app.clone();
+            tasks.spawn(async move { recovery::expire(&app).await });
+        }
+        tokio::select! {
+            () = served.as_mut() => {}
+            () = shutdown => {
+                // Runs record their ends while their streams are still read.
+                tokio::join!(app.live.end_all(grace), served);
+            }
+        }
+        tasks.shutdown().await;
+        Ok(())
+    }
+}
+
+struct DropRuns(Arc<App>);
+
+impl Drop for DropRuns {
+    fn drop(&mut self) {
+        self.0.live.drop_all();
+    }
+}

@@ -1,0 +1,127 @@
+//! Who may call at all: names, pages, kinds and sizes of bodies, tokens.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::client::{Ask, get, post};
+use crate::harness::World;
+
+#[rstest]
+#[case("localhost", 200)]
+#[case("LOCALHOST:1234", 200)]
+#[case("127.0.0.1:8470", 200)]
+#[case("127.8.9.1", 200)]
+#[case("[::1]:8470", 200)]
+#[case("api.example.org", 200)]
+#[case("evil.example", 403)]
+#[case("localhost.evil.example", 403)]
+#[case("127.0.0.1.evil.example", 403)]
+#[case("user@localhost", 403)]
+#[case("localhost/x", 403)]
+#[case("0.0.0.0:8470", 403)]
+#[case("169.254.169.254", 403)]
+#[tokio::test]
+async fn only_names_of_this_machine_lead_here(#[case] host: &str, #[case] status: u16) {
+    let mut world = World::new();
+    world.config.allowed_origins = vec!["https://api.example.org".to_owned()];
+    let served = world.serve().await;
+    for path in ["/healthz", "/v1/sessions"] {
+        let answer = get(path).header("host", host).send(served.at).await;
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    served.stop().await;
+}
+
+#[rstest]
+#[case("http://localhost:3000", true)]
+#[case("https://127.0.0.1", true)]
+#[case("https://app.example.org", true)]
+#[case("https://app.example.org:444", false)]
+#[case("http://app.example.org", false)]
+#[case("https://evil.example", false)]
+#[case("null", false)]
+#[case("file://", false)]
+#[tokio::test]
+async fn only_pages_of_this_machine_and_of_allowed_origins_may_call(
+    #[case] origin: &str,
+    #[case] may: bool,
+) {
+    let mut world = World::new();
+    world.config.allowed_origins = vec!["https://app.example.org".to_owned()];
+    let served = world.serve().await;
+    let body = json!({ "session_id": "a", "input": "hi" });
+    let answer = post("/v1/runs", &body)
+        .header("origin", origin)
+        .send(served.at)
+        .await;
+    let preflight = Ask::new("OPTIONS", "/agui".to_owned())
+        .header("origin", origin)
+        .header("access-control-request-method", "POST")
+        .send(served.at)
+        .await;
+    let session = get("/v1/sessions/a").send(served.at).await;
+    if may {
+        assert_eq!(
+            (answer.status, preflight.status, session.status),
+            (200, 204, 200)
+        );
+        for allowed in [&answer, &preflight] {
+            assert_eq!(allowed.headers["access-control-allow-origin"], origin);
+        }
+    } else {
+        answer.is_problem(403, "not_permitted");
+        preflight.is_problem(403, "not_permitted");
+        assert_eq!(session.status, 404, "a run was made");
+    }
+    served.stop().await;
+}
+
+#[rstest]
+#[case(Some("application/json"), 200)]
+#[case(Some("application/JSON; charset=utf-8"), 200)]
+#[case(Some("text/plain"), 415)]
+#[case(Some("application/x-www-form-urlencoded"), 415)]
+#[case(Some("multipart/form-data; boundary=x"), 415)]
+#[case(None, 415)]
+#[tokio::test]
+async fn a_body_is_json_and_says_so(#[case] kind: Option<&str>, #[case] status: u16) {
+    let served = World::new().serve().await;
+    let body = json!({ "session_id": "a", "input": "hi" });
+    let ask = post("/v1/runs", &body).header("content-type", kind.unwrap_or_default());
+    assert_eq!(ask.send(served.at).await.status, status);
+    let session = get("/v1/sessions/a").send(served.at).await;
+    assert_eq!(session.status, if status == 200 { 200 } else { 404 });
+    served.stop().await;
+}
+
+#[rstest]
+#[case("Bearer nobody")]
+#[case("Bearer ")]
+#[case("Basic dXNlcjpwYXNz")]
+#[case("nonsense")]
+#[tokio::test]
+async fn a_credential_that_nothing_accepts_is_401_and_never_a_guest(#[case] sent: &str) {
+    let served = World::new().serve().await;
+    for ask in [
+        get("/v1/sessions"),
+        post("/agui", &json!({})),
+        post("/v1/runs", &json!({ "input": "hi" })),
+    ] {
+        let answer = ask.header("authorization", sent).send(served.at).await;
+        answer.is_problem(401, "unauthenticated");
+        assert_eq!(answer.headers["www-authenticate"], "Bearer");
+    }
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_bound_is_413_whatever_it_says_of_its_size() {
+    let served = World::new().serve().await;
+    let large = "x".repeat(outfitter_server::DEFAULT_BODY_BYTES);
+    let body = json!({ "input": large });
+    let answer = post("/v1/runs", &body).send(served.at).await;
+    answer.is_problem(413, "too_large");
+    let sessions: Value = get("/v1/sessions").send(served.at).await.json();
+    assert_eq!(sessions["sessions"], json!([]));
+    served.stop().await;
+}

@@ -1,0 +1,414 @@
+//! A served agent: a model that is a function of the request, tools of every kind, a log that
+//! outlives the server.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use outfitter_agent::{
+    Agent, AgentParts, AgentSettings, Host, Limits, ProgressSettings, Session, SessionSource, Told,
+};
+use outfitter_core::*;
+use outfitter_server::{
+    Caller, Directory, LocalPrincipals, Principals, Server, ServerConfig, ServerParts,
+};
+use outfitter_store::{MemoryArtifacts, MemoryLog};
+use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry, read_artifact};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+type Deltas = Vec<Result<ModelDelta, ModelError>>;
+
+/// Answers by what the last message says: `call NAME JSON` (one a line) makes calls, anything else
+/// is answered with `you said: …` in two pieces. After results it says `done`.
+struct Parrot(ModelInfo);
+
+#[async_trait]
+impl ModelProvider for Parrot {
+    fn info(&self) -> &ModelInfo {
+        &self.0
+    }
+
+    async fn stream(&self, request: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
+        let last = request.messages.last();
+        let said = last.map(|last| last.content()).unwrap_or_default();
+        let deltas = match last.map(|last| last.role) {
+            Some(MessageRole::User) if said == "break" => {
+                vec![Ok(ModelDelta::Text("half of".to_owned()))]
+            }
+            Some(MessageRole::User) if said.starts_with("call ") => calls(&said),
+            Some(MessageRole::User) => say(&["you said: ", &said]),
+            _ => say(&["done"]),
+        };
+        if said == "break" {
+            let pending = futures_util::stream::iter(deltas).chain(futures_util::stream::pending());
+            return Ok(pending.boxed());
+        }
+        Ok(futures_util::stream::iter(deltas).boxed())
+    }
+}
+
+fn say(pieces: &[&str]) -> Deltas {
+    let mut deltas: Deltas = pieces
+        .iter()
+        .map(|piece| Ok(ModelDelta::Text((*piece).to_owned())))
+        .collect();
+    deltas.push(Ok(ModelDelta::Stopped(StopReason::End)));
+    deltas
+}
+
+fn calls(said: &str) -> Deltas {
+    let mut deltas: Deltas = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("call "))
+        .enumerate()
+        .map(|(index, line)| {
+            let (name, arguments) = line.split_once(' ').unwrap_or((line, "{}"));
+            Ok(ModelDelta::ToolCall(ToolCallDelta {
+                index: Some(index as u64),
+                id: None,
+                name: Some(name.to_owned()),
+                arguments: arguments.to_owned(),
+            }))
+        })
+        .collect();
+    deltas.push(Ok(ModelDelta::Stopped(StopReason::ToolCalls)));
+    deltas
+}
+
+type Act =
+    fn(ToolContext, Value) -> futures_util::future::BoxFuture<'static, Result<Reply, ToolError>>;
+
+struct Does {
+    spec: ToolSpec,
+    act: Act,
+}
+
+#[async_trait]
+impl Tool for Does {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        (self.act)(cx.clone(), args).await
+    }
+
+    async fn resume(
+        &self,
+        _: &ToolContext,
+        _: Value,
+        _: Value,
+        answer: Answer,
+    ) -> Result<Reply, ToolError> {
+        Ok(Outcome::json(json!({ "answer": answer.value })).into())
+    }
+}
+
+fn tool(name: &str, effects: Effects, min_role: Role, act: Act) -> Arc<dyn Tool> {
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    let mut spec = ToolSpec::new(ToolName::new(name).unwrap(), "a tool of the tests", schema);
+    spec.effects = effects;
+    spec.min_role = min_role;
+    Arc::new(Does { spec, act })
+}
+
+fn tools() -> Vec<Arc<dyn Tool>> {
+    let (read, message) = (Effects::READ, Effects::of(&[Effect::Message]));
+    vec![
+        tool("echo", read, Role::Guest, |_, args| {
+            Box::pin(async { Ok(Outcome::json(args).into()) })
+        }),
+        tool("fails", read, Role::Guest, |_, _| {
+            Box::pin(async { Err(ToolError::failed("the work says no")) })
+        }),
+        tool("panics", read, Role::Guest, |_, _| {
+            Box::pin(async { panic!("oh") })
+        }),
+        tool("prints", read, Role::Guest, |cx, _| {
+            Box::pin(async move {
+                cx.progress.emit(Stream::Stdout, b"one\n");
+                cx.progress.emit(Stream::Stderr, b"two\n");
+                Ok(Outcome::json(json!("printed")).into())
+            })
+        }),
+        tool("hangs", read, Role::Guest, |cx, _| {
+            Box::pin(async move {
+                cx.cancel.cancelled().await;
+                Err(ToolError::new(Code::Cancelled, "the call was cancelled"))
+            })
+        }),
+        tool("large", read, Role::Guest, |_, _| {
+            Box::pin(async { Ok(Outcome::json(json!("word ".repeat(20_000))).into()) })
+        }),
+        tool("admins_only", read, Role::Admin, |_, args| {
+            Box::pin(async { Ok(Outcome::json(args).into()) })
+        }),
+        tool("ask", message, Role::Guest, |_, args| {
+            Box::pin(async move {
+                let minutes = if args["n"] == 0 { 0 } else { 60 };
+                Ok(Reply::Wait(Box::new(Ask {
+                    kind: InterruptKind::Question {
+                        question: "really?".to_owned(),
+                        choices: Vec::new(),
+                        sensitive: false,
+                    },
+                    schema: Some(json!({ "enum": ["yes", "no"] })),
+                    expires_in: Duration::from_secs(60 * minutes) + Duration::from_millis(200),
+                    on_expiry: OnExpiry::Default {
+                        answer: json!("no"),
+                    },
+                    state: args,
+                })))
+            })
+        }),
+        tool(
+            "risky",
+            Effects::of(&[Effect::Network]),
+            Role::Guest,
+            |_, args| Box::pin(async { Ok(Outcome::json(args).into()) }),
+        ),
+    ]
+}
+
+/// A log that can be cut off, as when the process dies.
+pub(crate) struct Mortal {
+    pub(crate) inner: Arc<MemoryLog>,
+    dead: AtomicBool,
+}
+
+#[async_trait]
+impl Log for Mortal {
+    async fn append(&self, scope: &Scope, append: Append<'_>) -> Result<Seq, AppendError> {
+        if self.dead.load(Ordering::SeqCst) {
+            std::future::pending::<()>().await;
+        }
+        self.inner.append(scope, append).await
+    }
+
+    async fn read(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        from: Seq,
+        limit: u32,
+    ) -> Result<Page, StoreError> {
+        self.inner.read(scope, session, from, limit).await
+    }
+
+    async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError> {
+        self.inner.list(scope, page).await
+    }
+
+    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {
+        self.inner.delete(scope, session).await
+    }
+}
+
+/// Tokens are `subject` or `subject:role`; no token is the local guest. `nobody` is refused.
+struct Tokens(LocalPrincipals);
+
+impl Principals for Tokens {
+    fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>> {
+        let Some(token) = caller.bearer.filter(|token| *token != "nobody") else {
+            return self.0.identify(caller);
+        };
+        let (subject, role) = token.split_once(':').unwrap_or((token, "user"));
+        Ok(Principal {
+            tenant: "local".into(),
+            subject: subject.into(),
+            role: Role::ALL
+                .into_iter()
+                .find(|known| known.as_str() == role)
+                .unwrap(),
+            channel: caller.channel.clone(),
+            stream: None,
+        })
+    }
+
+    fn on_behalf(&self, scope: &Scope) -> Option<Principal> {
+        self.0.on_behalf(scope)
+    }
+
+    fn known_scopes(&self) -> Vec<Scope> {
+        self.0.known_scopes()
+    }
+}
+
+struct Sealed {
+    registry: ToolRegistry,
+}
+
+impl Sealed {
+    fn session(&self, who: Arc<Principal>, id: &SessionId) -> Session {
+        Session {
+            id: id.clone(),
+            proxy: self
+                .registry
+                .seal(Grant::full(who.role), Selection::default()),
+            who,
+            sandbox: Arc::new(RefusingSandbox::new()),
+            attended: Attended::Yes,
+            told: Told::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl SessionSource for Sealed {
+    async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError> {
+        Ok(self.session(who, id))
+    }
+}
+
+#[async_trait]
+impl Directory for Sealed {
+    fn tools(&self, who: &Principal) -> Vec<Listing> {
+        let id = SessionId::new("none").unwrap();
+        let session = self.session(Arc::new(who.clone()), &id);
+        let facts = session.facts(Arc::default());
+        session.proxy.view(&facts).listing()
+    }
+
+    fn skills(&self, _: &Principal) -> Vec<Value> {
+        vec![json!({ "name": "calendar", "description": "dates" })]
+    }
+
+    fn mcp_servers(&self, _: &Principal) -> Vec<Value> {
+        Vec::new()
+    }
+
+    fn diagnostics(&self, _: &Principal) -> Vec<Value> {
+        vec![json!({ "code": "skipped", "message": "something" })]
+    }
+
+    fn sandboxed(&self) -> bool {
+        false
+    }
+
+    async fn forget(&self, _: &Scope, _: &SessionId) {}
+}
+
+/// What outlives a server.
+#[derive(Clone)]
+pub(crate) struct World {
+    pub(crate) log: Arc<MemoryLog>,
+    pub(crate) artifacts: Arc<MemoryArtifacts>,
+    pub(crate) config: ServerConfig,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            artifacts: Arc::new(MemoryArtifacts::new(Arc::new(SystemClock))),
+            config: ServerConfig::default(),
+        }
+    }
+
+    pub(crate) async fn serve(&self) -> Served {
+        let log = Arc::new(Mortal {
+            inner: self.log.clone(),
+            dead: AtomicBool::new(false),
+        });
+        let registry = ToolRegistry::default();
+        let mut all = tools();
+        all.push(read_artifact(12_000));
+        let id = SourceId::new("builtin").unwrap();
+        let source = NativeSource::new(id, Trust::Builtin, all);
+        registry.add(Arc::new(source)).unwrap();
+        let sealed = Arc::new(Sealed { registry });
+        let agent = Agent::new(AgentParts {
+            model: Arc::new(Parrot(ModelInfo {
+                provider: "test".to_owned(),
+                name: "parrot".to_owned(),
+                vision: false,
+                context_tokens: None,
+            })),
+            pipeline: Arc::new(Pipeline::new(PipelineOptions::default())),
+            log: log.clone(),
+            artifacts: self.artifacts.clone(),
+            clock: Arc::new(SystemClock),
+            services: Services::default(),
+            settings: AgentSettings {
+                system_prompt: "be brief".into(),
+                limits: Limits {
+                    max_turns: 40,
+                    max_total_tokens: None,
+                },
+                max_tool_concurrency: 10,
+                progress: ProgressSettings::default(),
+            },
+        });
+        let server = Server::new(ServerParts {
+            host: Host::new(Arc::new(agent), sealed.clone()),
+            log: log.clone(),
+            artifacts: self.artifacts.clone(),
+            principals: Arc::new(Tokens(LocalPrincipals {
+                tenant: "local".into(),
+                subject: "local".into(),
+                role: Role::Guest,
+            })),
+            directory: sealed,
+            holds: None,
+            mcp: None,
+            config: self.config.clone(),
+        });
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            let shutdown = async {
+                let _ = stopped.await;
+            };
+            server.serve(listener, shutdown).await.unwrap();
+        });
+        Served {
+            at,
+            stop: Some(stop),
+            task,
+            log,
+        }
+    }
+}
+
+/// A server under test. Dropping it is as when its process dies.
+pub(crate) struct Served {
+    pub(crate) at: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinSet<()>,
+    log: Arc<Mortal>,
+}
+
+impl Served {
+    /// Ends it as its operator would.
+    pub(crate) async fn stop(mut self) {
+        let _ = self.stop.take().unwrap().send(());
+        let ended = crate::client::patient(self.task.join_next()).await;
+        ended.unwrap().unwrap();
+    }
+
+    /// Ends it as kill -9 would: nothing more is recorded.
+    pub(crate) fn kill(self) {
+        self.log.dead.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Asks again and again until it is so.
+pub(crate) async fn soon<F: Future<Output = Option<T>>, T>(mut look: impl FnMut() -> F) -> T {
+    let ask = async {
+        loop {
+            if let Some(found) = look().await {
+                return found;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    crate::client::patient(ask).await
+}

@@ -1,0 +1,113 @@
+//! How a server ends, and what it finds when it begins again.
+
+use serde_json::{Value, json};
+
+use crate::client::{get, post};
+use crate::harness::{World, soon};
+use crate::runs::check_live;
+
+#[tokio::test]
+async fn a_server_that_stops_ends_every_run_with_its_last_event() {
+    let world = World::new();
+    let served = world.serve().await;
+    let mut clients = Vec::new();
+    for session in ["a", "b", "c"] {
+        let body = json!({ "session_id": session, "input": "call hangs {}" });
+        let mut client = post("/v1/runs", &body).open(served.at).await;
+        let begun = client.until("tool_call").await;
+        clients.push((client, begun));
+    }
+    let agui = json!({ "threadId": "d", "runId": "r", "protocolVersion": "1.0", "messages": [
+        { "id": "1", "role": "user", "content": "call hangs {}" } ] });
+    let mut stream = post("/agui", &agui).open(served.at).await;
+    let mut text = String::new();
+    while !text.contains("TOOL_CALL_END") {
+        text.push_str(&String::from_utf8(stream.piece().await.unwrap()).unwrap());
+    }
+    served.stop().await;
+    for (mut client, begun) in clients {
+        let rest = client.rest().await;
+        check_live(&[begun, rest.clone()].concat());
+        assert_eq!(rest.last().unwrap()["outcome"], "cancelled");
+    }
+    while let Some(piece) = stream.piece().await {
+        text.push_str(&String::from_utf8(piece).unwrap());
+    }
+    assert!(
+        text.contains("\"outcome\":{\"type\":\"cancelled\"}"),
+        "{text}"
+    );
+
+    // A turn that was ended is not taken up again.
+    let served = world.serve().await;
+    let sessions = get("/v1/sessions").send(served.at).await.json();
+    let entries = sessions["sessions"].clone();
+    let told = get("/v1/sessions/a/messages").send(served.at).await.json();
+    let last = told["messages"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["role"], "tool");
+    let sessions = get("/v1/sessions").send(served.at).await.json();
+    assert_eq!(sessions["sessions"], entries);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_broke_off_goes_on_when_the_server_begins_again() {
+    let world = World::new();
+    let served = world.serve().await;
+    let body = json!({ "session_id": "a", "input": "call hangs {}" });
+    let mut client = post("/v1/runs", &body).open(served.at).await;
+    let begun = client.until("tool_call").await;
+    let dead = begun[0]["run_id"].as_str().unwrap().to_owned();
+    let breaks = json!({ "session_id": "b", "input": "break" });
+    let mut other = post("/v1/runs", &breaks).open(served.at).await;
+    other.until("delta").await;
+    served.kill();
+
+    let served = world.serve().await;
+    let at = served.at;
+    // The dead run has its end in the log: whoever followed it is let go.
+    let told = get(format!("/v1/runs/{dead}/events"))
+        .send(at)
+        .await
+        .lines();
+    let end = told.last().unwrap();
+    assert_eq!(end["type"], "run_finished");
+    assert_eq!(end["output"]["error"]["code"], "interrupted");
+    // A read-only call is made again, in a run that says what it resumes.
+    let run = soon(async || {
+        let hanging = get("/v1/sessions/a").send(at).await.json();
+        let entries = hanging["entries"].as_u64().unwrap();
+        (entries > begun.len() as u64 + 2).then_some(entries)
+    })
+    .await;
+    assert!(run > 0);
+    // What the model had begun to say is said anew.
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_dead_run_is_followed_until_its_end_is_written_and_a_live_resume_can_be_seen() {
+    let world = World::new();
+    let served = world.serve().await;
+    let body = json!({ "session_id": "a", "input": "call ask {\"n\":1}" });
+    let lines = post("/v1/runs", &body).send(served.at).await.lines();
+    let question = lines
+        .iter()
+        .find(|line| line["type"] == "question")
+        .unwrap();
+    let id = question["question_id"].as_str().unwrap();
+    served.kill();
+    let served = world.serve().await;
+    let path = format!("/v1/questions/{id}/answer");
+    let answer = post(path, &json!({ "answer": "yes" }))
+        .send(served.at)
+        .await;
+    let run = answer.json()["run_id"].as_str().unwrap().to_owned();
+    let told: Vec<Value> = get(format!("/v1/runs/{run}/events"))
+        .send(served.at)
+        .await
+        .lines();
+    assert_eq!(told[0]["resumes"], lines[0]["run_id"]);
+    assert_eq!(told.last().unwrap()["outcome"], "success");
+    served.stop().await;
+}
