@@ -119,7 +119,11 @@ fn complaint(
         }
         Some(_) | None => None,
     };
-    info.path = word("path");
+    // The program knows its own arguments; here they are a part of those of the tool.
+    info.path = word("path").map(|path| match path.trim_start_matches('/') {
+        "" => "/args".to_owned(),
+        path => format!("/args/{path}"),
+    });
     info.hint = word("hint");
     info.expected = details.shift_remove("expected");
     info.got = details.shift_remove("got");
@@ -141,5 +145,52 @@ fn agree(exit: i32, expected: i32, what: &str) -> Result<(), String> {
         Err(format!(
             "its exit {exit} does not go with {what}, which is exit {expected}"
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::describe;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn subcommand() -> Subcommand {
+        let description = json!({ "v": 1, "name": "p", "commands": [{
+            "command": "a", "subcommand": "b", "skill": "s", "summary": "S.", "effects": ["read"],
+            "args": {}, "result": { "type": "object" },
+        }]});
+        let described = describe::parse(description.to_string().as_bytes()).unwrap();
+        described.subcommands.into_iter().next().unwrap()
+    }
+
+    proptest! {
+        /// Whatever is printed is an outcome or a reason, and a success never comes of a wrong exit.
+        #[test]
+        fn no_output_is_too_strange(stdout in any::<Vec<u8>>(), exit in 0..300i32) {
+            prop_assert!(read(&subcommand(), Ending::Code(exit), &stdout).is_err());
+        }
+
+        #[test]
+        fn only_an_exit_that_agrees_is_believed(
+            status in "success|partial|error",
+            code in "failed|usage|not_found|timeout",
+            with_error in any::<bool>(),
+            exit in 0..10i32,
+        ) {
+            let mut document = json!({ "v": 1, "status": status, "result": {} });
+            if with_error {
+                document["error"] = json!({ "code": code, "message": "m", "retryable": false });
+            }
+            let said = read(&subcommand(), Ending::Code(exit), document.to_string().as_bytes());
+            let agrees = match (status.as_str(), with_error, code.as_str()) {
+                ("error", true, "failed") => exit == 1,
+                ("error", true, "usage") => exit == 2,
+                ("error", true, "not_found") => exit == 5,
+                ("success" | "partial", false, _) => exit == 0,
+                _ => false,
+            };
+            prop_assert_eq!(said.is_ok(), agrees);
+        }
     }
 }

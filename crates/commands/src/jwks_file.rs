@@ -5,22 +5,28 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use outfitter_core::{Hash, canonical};
 use serde_json::Value;
 
 use crate::scratch::KEYS_PREFIX;
 
-/// Written when it is first needed, and again when the keys are others.
+/// How long a file is left as it is. Much shorter than what is old enough to be swept away.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Written when it is first needed, and again when the keys are others or it is getting old.
 pub(crate) struct JwksFile {
     path: PathBuf,
-    written: Mutex<Option<Hash>>,
+    written: Mutex<Option<(Hash, Instant)>>,
 }
 
 impl JwksFile {
     pub(crate) fn in_directory(directory: &Path) -> Self {
-        // Others of our processes have keys of their own.
-        let name = format!("{KEYS_PREFIX}{}.json", std::process::id());
+        // Others of our processes have keys of their own, in containers also under our number.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let nanos = since.unwrap_or_default().as_nanos();
+        let name = format!("{KEYS_PREFIX}{}-{nanos}.json", std::process::id());
         Self {
             path: directory.join(name),
             written: Mutex::new(None),
@@ -32,7 +38,8 @@ impl JwksFile {
         let text = canonical(jwks);
         let hash = Hash::of(&text);
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if *written != Some(hash) {
+        let fresh = |(known, at): (Hash, Instant)| known == hash && at.elapsed() < FRESH;
+        if !written.is_some_and(fresh) {
             let new = self.path.with_extension("new");
             let mut file = OpenOptions::new()
                 .write(true)
@@ -42,7 +49,7 @@ impl JwksFile {
                 .open(&new)?;
             file.write_all(text.as_bytes())?;
             fs::rename(&new, &self.path)?;
-            *written = Some(hash);
+            *written = Some((hash, Instant::now()));
         }
         Ok(&self.path)
     }
@@ -52,5 +59,26 @@ impl Drop for JwksFile {
     fn drop(&mut self) {
         // It may never have been written.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_file_holds_the_keys_of_now_and_goes_with_its_owner() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = JwksFile::in_directory(dir.path());
+        let other = JwksFile::in_directory(dir.path());
+        for keys in [json!({ "keys": [1] }), json!({ "keys": [2] })] {
+            let path = file.holding(&keys).unwrap();
+            assert_eq!(fs::read_to_string(path).unwrap(), canonical(&keys));
+        }
+        let path = file.holding(&json!({ "keys": [2] })).unwrap().to_owned();
+        assert_ne!(other.holding(&json!({ "keys": [3] })).unwrap(), path);
+        drop(file);
+        assert!(!path.exists());
     }
 }

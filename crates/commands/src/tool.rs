@@ -60,14 +60,16 @@ impl Tool for ProjectTool {
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
         let call = Call::read(&self.tree, args)?;
+        let least = call.subcommand.least_role();
         // Before anybody is asked. What is wrong with the arguments says what they should be, which
         // is nothing for a caller who may not make the call; who that is, only the call knows.
-        if call.subcommand.least_role() == Role::Guest {
+        if least == Role::Guest {
             call.subcommand.check(&call.args)?;
         }
         let effects = call.subcommand.effects;
         Ok(Facts {
             effects,
+            min_role: least,
             idempotent: effects.read_only(),
             inner: None,
             subject: Some(call.subcommand.subject()),
@@ -77,6 +79,7 @@ impl Tool for ProjectTool {
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let call = Call::read(&self.tree, &args)?;
         let least = call.subcommand.least_role();
+        // Judged before, for whoever comes by the pipeline.
         if cx.who.role < least {
             return Err(ToolError::new(
                 Code::NotPermitted,

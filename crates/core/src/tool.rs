@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 
 use crate::{
-    Answer, Attended, Effects, NameSet, Principal, Reply, SessionId, ToolContext, ToolError,
+    Answer, Attended, Effects, NameSet, Principal, Reply, Role, SessionId, ToolContext, ToolError,
     ToolName, ToolSpec,
 };
 
@@ -31,6 +31,8 @@ pub struct SessionFacts {
 pub struct Facts {
     /// What this call can do, which may be less than its tool can.
     pub effects: Effects,
+    /// The least role that may make this call, which may be more than its tool demands.
+    pub min_role: Role,
     /// Whether this call may simply be made again.
     pub idempotent: bool,
     /// The tool and arguments that this call is a wrapper of.
@@ -45,6 +47,7 @@ impl Facts {
     pub fn of(spec: &ToolSpec) -> Self {
         Self {
             effects: spec.effects,
+            min_role: spec.min_role,
             idempotent: spec.idempotent,
             inner: None,
             subject: None,

@@ -90,7 +90,7 @@ async fn details_of_an_error_have_their_places_and_the_rest_is_kept() {
         "v": 1, "status": "error",
         "error": {
             "code": "conflict", "message": "changed meanwhile", "retryable": true,
-            "details": { "path": "/args/id", "hint": "read it again", "got": 3, "by": "bob" },
+            "details": { "path": "/id", "hint": "read it again", "got": 3, "by": "bob" },
         },
     });
     let session = world.probe(&prints(&document, 6)).await;

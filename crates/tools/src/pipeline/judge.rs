@@ -84,6 +84,16 @@ fn decide(
         .tool
         .facts(args)
         .map_err(|error| told(&tool.spec.name, error))?;
+    // Before anybody is asked: no approval lends a role.
+    if run.who.role < facts.min_role {
+        return Err(ToolError::new(
+            Code::NotPermitted,
+            format!(
+                "{} needs the role {} with these arguments",
+                tool.spec.name, facts.min_role
+            ),
+        ));
+    }
     if !facts.effects.within(view.effects()) {
         return Err(ToolError::new(
             Code::NotPermitted,

@@ -136,6 +136,14 @@ fn gated() -> World {
                 ..Facts::of(spec)
             })
         }),
+        // It would ask, too; but no approval lends a role.
+        Probe::new("judged_higher").facts(|spec, _| {
+            Ok(Facts {
+                effects: Effects::of(&[Effect::WriteOutside]),
+                min_role: Role::Admin,
+                ..Facts::of(spec)
+            })
+        }),
         Probe::new("judged_beyond").facts(|spec, _| {
             Ok(Facts {
                 effects: Effects::of(&[Effect::MessageOther]),
@@ -205,6 +213,8 @@ async fn every_gate_has_its_code() {
         ("shell", "{}"),
         ("judged_more", "{}"),
         ("judged_beyond", "{}"),
+        ("judged_higher", "{}"),
+        ("wraps", r#"{"tool":"judged_higher","args":{}}"#),
         ("cannot_judge", "{}"),
         ("judge_crashes", "{}"),
         ("file_read", r#"{"path":"/etc/shadow"}"#),

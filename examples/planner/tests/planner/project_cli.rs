@@ -123,7 +123,7 @@ async fn what_the_program_says_no_to_is_an_error_with_its_place() {
     let args = json!({ "title": "x", "start": "tomorrow" });
     let error = agent.call(&ada(), "write", args).await.failed.unwrap();
     assert_eq!(error.code, Code::InvalidArguments);
-    assert_eq!(error.path.as_deref(), Some("/start"));
+    assert_eq!(error.path.as_deref(), Some("/args/start"));
 }
 
 #[tokio::test]
