@@ -27,7 +27,8 @@ const FLOORS: &[(u8, &[&str])] = &[
             "mcp-notes",
         ],
     ),
-    (3, &["outfitter-agent"]),
+    // The planner is linked into the program for its tour, too; it knows who signs for it.
+    (3, &["outfitter-agent", "planner"]),
     (5, &["outfitter-server"]),
     (6, &["outfitter"]),
     // Examples stand outside the house and use it as anybody would.
