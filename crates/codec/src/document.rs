@@ -1,6 +1,8 @@
 //! Documents: what a command prints, or an endpoint answers, beside event lines. One line each.
 
-use outfitter_core::{ErrorInfo, Listing, ToolOutput};
+use std::sync::Arc;
+
+use outfitter_core::{ErrorInfo, Listing, Message, SessionId, SessionSummary, ToolOutput};
 
 use crate::EncodeError;
 use crate::json::append_line;
@@ -25,6 +27,32 @@ pub fn encode_listing(tools: &[Listing], out: &mut Vec<u8>) -> Result<(), Encode
         .map(|tool| wire::Versioned::of(wire::Listing::from(tool)))
         .collect();
     append_line("a list of tools", &document, out)
+}
+
+/// Appends the document of a list of sessions: `sessions list --json`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then what it was.
+pub fn encode_sessions(sessions: &[SessionSummary], out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    let sessions = sessions.iter().map(wire::Session::from).collect();
+    let document = wire::Versioned::of(wire::SessionList { sessions });
+    append_line("a list of sessions", &document, out)
+}
+
+/// Appends the document of a session's messages: `sessions show --json`.
+///
+/// # Errors
+/// [`EncodeError`]; `out` is then what it was.
+pub fn encode_messages(
+    session: &SessionId,
+    messages: &[Arc<Message>],
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let document = wire::Versioned::of(wire::SessionMessages {
+        session_id: session.as_str(),
+        messages: messages.iter().map(|message| (&**message).into()).collect(),
+    });
+    append_line("the messages of a session", &document, out)
 }
 
 /// Appends the document of an error that ends a command under `--json`.

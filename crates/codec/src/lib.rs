@@ -14,9 +14,11 @@ mod schema;
 pub mod ui;
 mod wire;
 
-pub use document::{encode_error, encode_listing, encode_tool_output};
+pub use document::{
+    encode_error, encode_listing, encode_messages, encode_sessions, encode_tool_output,
+};
 pub use error::EncodeError;
 pub use ndjson::encode_event;
 pub use order::{EventOrder, OrderFault, OrderFaultKind, Watched, check_lines};
-pub use schema::{SchemaFile, schema_files};
+pub use schema::{SchemaFile, document_schema, schema_files};
 pub use wire::VERSION;

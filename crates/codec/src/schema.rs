@@ -49,6 +49,14 @@ pub fn schema_files() -> Vec<SchemaFile> {
             "error.schema.json",
             "Outfitter: an error that ends a command, version 1",
         ),
+        document::<Versioned<wire::SessionList<'static>>>(
+            "session-list.schema.json",
+            "Outfitter: the sessions of the caller, version 1",
+        ),
+        document::<Versioned<wire::SessionMessages<'static>>>(
+            "session.schema.json",
+            "Outfitter: the messages of a session, version 1",
+        ),
         document::<UiSchema>(
             "ui-schema.schema.json",
             "Outfitter: what a renderer draws for one result, version 1",
@@ -123,6 +131,12 @@ fn list<T: JsonSchema>(name: &'static str, title: &'static str) -> SchemaFile {
     let mut generator = generator();
     let body = json!({ "type": "array", "items": generator.subschema_for::<T>() });
     file(name, title, body, generator)
+}
+
+/// The schema of a document that another crate writes, in the form of those here.
+#[must_use]
+pub fn document_schema<T: JsonSchema>(name: &'static str, title: &'static str) -> SchemaFile {
+    document::<T>(name, title)
 }
 
 fn document<T: JsonSchema>(name: &'static str, title: &'static str) -> SchemaFile {

@@ -24,9 +24,11 @@ mod reply;
 mod scripted;
 mod settings;
 pub mod sse;
+mod tool_form;
 
 pub use assembler::{Assembled, ReplyWarning, Shown, TurnAssembler};
 pub use policy::{Jitter, ModelCallPolicy, RetryingProvider};
 pub use providers::{PROVIDERS, ProviderDefaults, Wire, provider_defaults};
 pub use scripted::{Script, ScriptedProvider};
 pub use settings::ModelSettings;
+pub use tool_form::tool_on_wire;

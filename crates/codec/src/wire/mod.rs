@@ -8,6 +8,7 @@ mod line;
 mod listing;
 mod message;
 mod output;
+mod session;
 mod words;
 
 pub(crate) use event::{
@@ -19,4 +20,5 @@ pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};
 pub(crate) use output::{ErrorDocument, ErrorInfo, ToolOutput};
+pub(crate) use session::{Session, SessionList, SessionMessages};
 pub(crate) use words::{Status, WarningCode};

@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
-use outfitter_codec::{encode_error, encode_listing, encode_tool_output, schema_files};
+use outfitter_codec::{
+    encode_error, encode_listing, encode_messages, encode_sessions, encode_tool_output,
+    schema_files,
+};
+use outfitter_core::{EventBody, SessionId, SessionSummary, UnixMs};
 use serde_json::{Value, json};
 
 use crate::documents::{least_output, listing, written};
@@ -104,6 +108,40 @@ fn every_document_fits_its_schema() {
     let tools = closed("tool-list.schema.json");
     assert_fits(&tools, &written(&listing()[..], encode_listing));
     assert_fits(&tools, &written(&[][..], encode_listing));
+}
+
+#[test]
+fn sessions_and_their_messages_fit_their_schemas() {
+    let id = SessionId::new("s").unwrap();
+    let summary = SessionSummary {
+        id: id.clone(),
+        created: UnixMs(1),
+        updated: UnixMs(2),
+        entries: 3,
+    };
+    let list = closed("session-list.schema.json");
+    let text = written(&[summary][..], encode_sessions);
+    assert_eq!(
+        text,
+        "{\"v\":1,\"sessions\":[{\"id\":\"s\",\"created\":1,\"updated\":2,\"entries\":3}]}\n"
+    );
+    assert_fits(&list, &text);
+    assert_fits(&list, &written(&[][..], encode_sessions));
+    assert!(!list.is_valid(&json!({"v": 1, "sessions": [{"id": "s"}]})));
+
+    let messages: Vec<_> = run()
+        .into_iter()
+        .chain(every_kind())
+        .filter_map(|event| match event.body {
+            EventBody::Message(message) => Some(message),
+            _ => None,
+        })
+        .collect();
+    assert!(messages.iter().any(|message| message.output.is_some()));
+    let text = written(&messages[..], |messages, out| {
+        encode_messages(&id, messages, out)
+    });
+    assert_fits(&closed("session.schema.json"), &text);
 }
 
 /// A schema that accepts anything would pass every test above.

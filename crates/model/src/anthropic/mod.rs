@@ -12,6 +12,8 @@ use secrecy::SecretString;
 use crate::http::{Endpoint, PhaseTimeouts};
 use crate::reply;
 
+pub(crate) use request::tool_form;
+
 use decode::AnthropicDecoder;
 
 /// The version of the API that both sides here are written for.

@@ -15,7 +15,7 @@ use crate::http::{Endpoint, PhaseTimeouts};
 use crate::reply;
 
 pub(crate) use decode::OpenAiDecoder;
-pub(crate) use request::Dialect;
+pub(crate) use request::{Dialect, tool_form};
 
 /// A model behind an OpenAI-compatible endpoint.
 pub(crate) struct OpenAi {

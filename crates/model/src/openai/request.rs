@@ -141,6 +141,11 @@ pub(super) fn body(
     })
 }
 
+/// A tool as it stands in a request.
+pub(crate) fn tool_form(schema: &ToolSchema) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(tool(schema))
+}
+
 fn tool(schema: &ToolSchema) -> Tool<'_> {
     Tool {
         function: Function {

@@ -12,4 +12,5 @@ mod fake;
 mod openai;
 mod requests;
 mod settings;
+mod tool_form;
 mod transport;
