@@ -12,5 +12,6 @@ mod answers;
 mod arguments;
 mod credentials;
 mod describing;
+mod descriptions;
 mod misbehaving;
 mod support;
