@@ -31,6 +31,10 @@ pub use outfit::{
 };
 pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunError, Session};
 pub use outfitter_core::*;
-pub use outfitter_process::{SupervisorProgram, run_if_supervisor};
+pub use outfitter_process::SupervisorProgram;
+pub use outfitter_skills::{SkillCatalog, SkillProxy};
 pub use outfitter_tools::{NativeSource, ToolRegistry, tool};
-pub use surface::{emit_tool_progress, emit_tool_progress_closed};
+pub use surface::{
+    ConversationError, Conversations, emit_tool_progress, emit_tool_progress_closed,
+    run_if_supervisor,
+};

@@ -76,6 +76,13 @@ impl Builder {
         self
     }
 
+    /// Changes the configuration.
+    #[must_use]
+    pub(crate) fn configured(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
     /// Adds a seam that tools may ask for.
     #[must_use]
     pub fn service<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {

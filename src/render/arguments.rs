@@ -25,6 +25,11 @@ pub(super) fn telling(tool: &str, arguments: &Value) -> String {
         "calculator" => text("expression")
             .map(str::to_owned)
             .or_else(|| sum(arguments)),
+        "load_skill" => text("skill_name").map(|skill| match text("path") {
+            Some(file) => format!("{file} of {skill}"),
+            None => skill.to_owned(),
+        }),
+        "project_cli" => command(arguments),
         _ => None,
     };
     one_line(&named.unwrap_or_else(|| any(arguments)))
@@ -66,10 +71,26 @@ fn sum(arguments: &Value) -> Option<String> {
     ))
 }
 
+/// A command of the project, as it would be written in a shell.
+fn command(arguments: &Value) -> Option<String> {
+    let word = |key: &str| arguments.get(key).and_then(Value::as_str);
+    let mut line = format!("{} {}", word("command")?, word("subcommand")?);
+    let args = arguments.get("args").and_then(Value::as_object);
+    for (name, value) in args.into_iter().flatten() {
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        line.push_str(&format!(" --{name}={value}"));
+    }
+    Some(line)
+}
+
 /// Of a tool we do not know: the argument that usually tells most, else all of them.
 fn any(arguments: &Value) -> String {
-    const TELLING: [&str; 10] = [
-        "command", "path", "pattern", "query", "url", "question", "name", "id", "text", "timezone",
+    const TELLING: [&str; 11] = [
+        "command", "path", "pattern", "query", "url", "question", "name", "title", "id", "text",
+        "timezone",
     ];
     match arguments {
         Value::String(text) => text.clone(),
@@ -95,6 +116,9 @@ mod tests {
     #[case("grep", json!({"pattern": "todo", "glob": "*.rs"}), "“todo” in *.rs")]
     #[case("calculator", json!({"left": 2, "operation": "*", "right": "21"}), "2 * 21")]
     #[case("get_weather", json!({"city": "Bern"}), "{\"city\":\"Bern\"}")]
+    #[case("load_skill", json!({"skill_name": "report", "path": "style.md"}), "style.md of report")]
+    #[case("project_cli", json!({"command": "calendar", "subcommand": "write", "args": {"title": "Tea", "delete": true}}), "calendar write --title=Tea --delete=true")]
+    #[case("notes__add", json!({"title": "Tea", "text": "at four"}), "Tea")]
     #[case("current_time", json!({}), "")]
     #[case("file_write", json!("{\"path\": \"a"), "{\"path\": \"a")]
     #[case("execute_shell_command", json!({"command": "printf '\u{1b}[2J'"}), "printf '␛[2J'")]

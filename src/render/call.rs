@@ -4,9 +4,9 @@ use outfitter_core::ToolOutput;
 use serde_json::Value;
 
 use super::arguments::telling;
-use super::outcome::told;
+use super::outcome::{Seen, told};
 use super::text::{clip, columns, one_line, visible};
-use super::{Colour, Detail, Face, Ink, units};
+use super::{Colour, Detail, Face, Ink, ui, units};
 
 /// A call that took less is not said to have taken time.
 const TELLING_MS: u64 = 100;
@@ -43,7 +43,12 @@ pub(super) fn end_lines(
     took_ms: Option<u64>,
 ) -> String {
     let Face { colour, .. } = face;
-    let told = told(output);
+    let drawn = outfitter_codec::ui::compile(output);
+    let seen = match drawn {
+        Some(_) => Seen::Yes,
+        None => Seen::No,
+    };
+    let told = told(output, seen);
     let took = took_ms
         .filter(|ms| *ms >= TELLING_MS)
         .map(|ms| format!("  {}", units::span(ms)))
@@ -53,7 +58,10 @@ pub(super) fn end_lines(
         .unwrap_or_default();
     let words = fit(face, &told.words, 4 + columns(&label) + columns(&took));
 
-    let mut out = diff(face, detail, output);
+    let mut out = match &drawn {
+        Some(schema) => ui::draw(face, detail, schema),
+        None => diff(face, detail, output),
+    };
     out.push_str("  ");
     colour.paint_into(&mut out, told.ink, told.mark);
     out.push(' ');

@@ -22,6 +22,7 @@ pub mod tables;
 mod tests;
 pub mod text;
 mod transcript;
+mod ui;
 mod units;
 mod view;
 

@@ -15,8 +15,15 @@ pub(super) struct Told {
     pub(super) words: String,
 }
 
+/// Whether a reader sees the result itself, so that nothing of it has to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seen {
+    Yes,
+    No,
+}
+
 /// Tells how a call ended.
-pub(super) fn told(output: &ToolOutput) -> Told {
+pub(super) fn told(output: &ToolOutput, seen: Seen) -> Told {
     let result = output.result.as_ref();
     let exit = result.and_then(|result| number(result, "exit_code"));
     let (mark, ink) = match output.status {
@@ -40,7 +47,9 @@ pub(super) fn told(output: &ToolOutput) -> Told {
         };
         words.push(format!("{}: {}", word.replace('_', " "), error.message));
     }
-    if let Some(result) = result {
+    if let Some(result) = result
+        && seen == Seen::No
+    {
         words.extend(of_result(result));
     }
     if let Some(truncated) = &output.truncated {
@@ -89,6 +98,19 @@ fn of_result(result: &Value) -> Vec<String> {
         }
     } else if let (Some("running"), Some(task)) = (text("status"), text("task_id")) {
         words.push(format!("running on as {task}"));
+    } else if let Some(instructions) = text("instructions") {
+        let lines = instructions.lines().count() as u64;
+        words.push(units::count(
+            lines,
+            "line of instructions",
+            "lines of instructions",
+        ));
+        if let Some(files) = length("files").filter(|files| *files > 0) {
+            words.push(units::count(files, "file", "files"));
+        }
+    } else if let (Some(answer), Some(by)) = (result.get("answer"), text("answered_by")) {
+        words.push(plain(answer));
+        words.push(format!("answered by {by}"));
     } else if result.get("matches").is_some() {
         let found = whole("count").or_else(|| length("matches")).unwrap_or(0);
         words.push(units::count(found, "match", "matches"));
@@ -178,18 +200,20 @@ mod tests {
     #[case(json!({"bytes_written": 5, "created": true}), "✓ created · 5 bytes written")]
     #[case(json!({"replacements": 1, "diff": "…"}), "✓ 1 replacement")]
     #[case(json!({"total_lines": 120, "start_line": 1, "end_line": 40}), "✓ lines 1–40 of 120")]
+    #[case(json!({"name": "report", "instructions": "one\ntwo", "files": ["a"]}), "✓ 2 lines of instructions · 1 file")]
+    #[case(json!({"answered": true, "answer": "red", "answered_by": "default", "at": 1}), "✓ red · answered by default")]
     #[case(json!({"value": "42"}), "✓ 42")]
     #[case(json!("a text\nof two lines"), "✓ a text of two lines")]
     #[case(json!({"temperature": 21}), "✓ {\"temperature\":21}")]
     fn a_result_is_told_by_its_shape(#[case] result: Value, #[case] words: &str) {
-        let told = told(&output(Status::Success, Some(result), None));
+        let told = told(&output(Status::Success, Some(result), None), Seen::No);
         assert_eq!(format!("{} {}", told.mark, told.words), words);
     }
 
     #[test]
     fn a_refusal_says_that_it_is_one() {
         let error = ErrorInfo::new(Code::NotPermitted, "the path leaves the workspace");
-        let told = told(&output(Status::Denied, None, Some(error)));
+        let told = told(&output(Status::Denied, None, Some(error)), Seen::No);
         assert_eq!(told.words, "denied: the path leaves the workspace");
         assert_eq!(told.ink, Ink::Bad);
     }
@@ -202,6 +226,6 @@ mod tests {
             omitted_bytes: 80_000,
             artifact: ArtifactId::new("art_1").unwrap(),
         });
-        assert_eq!(told(&output).words, "long · 90.0 kB are in art_1");
+        assert_eq!(told(&output, Seen::No).words, "long · 90.0 kB are in art_1");
     }
 }

@@ -42,6 +42,19 @@ pub(super) fn span(ms: u64) -> String {
     }
 }
 
+/// How many of `whole` steps `value` of `most` is, rounded.
+pub(super) fn part(value: f64, most: f64, whole: usize) -> usize {
+    // Both casts are exact enough for what a bar can show.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a share of a few steps; a float to integer cast saturates"
+    )]
+    let steps = (value / most * whole as f64).round() as usize;
+    steps.min(whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +66,7 @@ mod tests {
         assert_eq!(count(1, "line", "lines"), "1 line");
         assert_eq!(bytes(1), "1 byte");
         assert_eq!(bytes(12_345), "12.3 kB");
+        assert_eq!([part(1.0, 3.0, 24), part(0.0, 0.0, 24)], [8, 0]);
         assert_eq!(span(999), "999 ms");
         assert_eq!(span(1250), "1.2 s");
         assert_eq!(span(83_000), "1 min 23 s");

@@ -21,6 +21,21 @@ impl Lines {
         lines
     }
 
+    /// Lines as they were told while a turn was made that waited in between: all its runs but the
+    /// last ended waiting.
+    #[track_caller]
+    pub(crate) fn live_turn(text: &str) -> Self {
+        let lines = Self::of(text, Watched::Live);
+        let ends: Vec<_> = lines.all("run_finished");
+        let (last, before) = ends.split_last().expect("a run ends");
+        assert_eq!(*last, lines.finished(), "{text}");
+        assert!(
+            before.iter().all(|end| end["outcome"] == "waiting"),
+            "{text}"
+        );
+        lines
+    }
+
     /// Lines of a log.
     #[track_caller]
     pub(crate) fn replayed(text: &str) -> Self {

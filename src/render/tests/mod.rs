@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, DeltaKind, ErrorInfo, EventBody, Message, MessageId, MessageRole, Part, RunOutcome,
-    RunOutput, Stream, WarningCode,
+    RunOutput, Stream, UiHints, WarningCode,
 };
 use serde_json::json;
 
@@ -364,6 +364,43 @@ fn a_session_reads_as_a_conversation() {
         }]),
     ];
     insta::assert_snapshot!(transcript(&messages, TERMINAL, Detail::Calm));
+}
+
+/// What a program says of its result is drawn instead of told, live and when it is told again.
+#[test]
+fn a_result_that_says_what_it_means_is_drawn() {
+    let mut planned = output(
+        "c1",
+        "project_cli",
+        Some(json!({"events": [{"title": "Tea", "start": "2026-12-01T16:00:00Z"}]})),
+        None,
+    );
+    planned.ui_hints = Some(UiHints(
+        json!({"template": "table", "from": "/events", "columns": [
+            {"path": "/start", "label": "Begins", "format": "datetime"},
+            {"path": "/title", "label": "What"},
+        ]}),
+    ));
+    let arguments = json!({"command": "calendar", "subcommand": "read", "args": {}});
+    let mut story = Story::watched();
+    story
+        .call("c1", "project_cli", arguments.clone())
+        .tell(EventBody::Message(answer(planned.clone())));
+    assert_eq!(
+        story.people,
+        "● project_cli  calendar read\n\
+         \u{20} │ Begins                What\n\
+         \u{20} │ 2026-12-01 16:00 UTC  Tea\n\
+         \u{20} ✓ done\n"
+    );
+    let messages = [
+        assistant(vec![calls("c1", "project_cli", &arguments.to_string())]),
+        answer(planned),
+    ];
+    assert_eq!(
+        transcript(&messages, TERMINAL, Detail::Calm),
+        story.people.replace("✓ ", "✓ project_cli  ")
+    );
 }
 
 #[test]

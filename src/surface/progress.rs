@@ -1,4 +1,4 @@
-//! The names that the source systems use, as thin equals.
+//! Progress of a call, by the names that tools know it by elsewhere.
 
 use outfitter_core::{Stream, ToolContext};
 
