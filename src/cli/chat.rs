@@ -47,7 +47,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
             let (end, back, shown) = until_stopped(&cancel, made).await?;
             viewer = back;
             shown?;
-            last = super::run::ended(at, end?)?;
+            last = super::run::ended(at, &end?)?;
         }
         Ok(last)
     })

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use outfitter_core::Code;
-use serde_json::json;
 
 use super::Invocation;
 use super::args::ConfigCommand;
+use super::documents::{self, ConfigChecked};
 use super::failure::{Failure, Stop};
 use crate::config::explain::{self, Note};
 use crate::config::{self, ConfigError, Loaded, Problem};
@@ -30,11 +30,14 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
     };
     let file = loaded.file.as_ref().map(|file| file.display().to_string());
     if at.global.json {
-        let mut document = json!({ "v": 1, "ok": true });
-        if let Some(file) = file {
-            document["file"] = file.into();
-        }
-        return at.out.document(&document);
+        return documents::write(
+            at,
+            &ConfigChecked {
+                v: 1,
+                ok: true,
+                file,
+            },
+        );
     }
     at.out.data(&match file {
         Some(file) => format!("{file} is right\n"),
@@ -63,7 +66,7 @@ fn explain(at: &Invocation<'_>) -> Result<(), Stop> {
     let loaded = at.load(Vec::new())?;
     let notes = notes(&loaded);
     if at.global.json {
-        at.out.document(&explain::as_json(&loaded, &notes))
+        documents::write(at, &explain::document(&loaded, &notes))
     } else {
         at.out.data(&explain::as_toml(&loaded, &notes))
     }

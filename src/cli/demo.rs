@@ -4,16 +4,19 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use outfitter_agent::{Answered, Input, RunEnd};
-use outfitter_core::{AnswerKind, Cancel, Code, Level, Role, RunOutcome, SandboxInfo, SessionId};
+use outfitter_agent::{Answered, Input, RunEnd, Session};
+use outfitter_core::{
+    AnswerKind, Cancel, Clock as _, Code, Level, Role, RunOutcome, SessionId, SystemClock,
+};
 use serde_json::Value;
 
 use super::Invocation;
 use super::ask::made;
 use super::failure::{Failure, Stop};
 use super::session::{runtime, until_stopped};
+use crate::config::sections::Backend;
 use crate::demo::{Days, PROMPT, Place, Surroundings, Tour};
-use crate::outfit::SessionOptions;
+use crate::outfit::{BuildError, Outfitter, SessionOptions};
 use crate::render::Answer;
 
 /// How often the tour goes on where nobody answered: more often than it asks.
@@ -32,19 +35,13 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
     let place = Place::lay_out().map_err(|error| {
         Failure::new(Code::Unavailable, format!("lay out the workspace: {error}"))
     })?;
-    let clock = outfitter_core::SystemClock;
     // Somebody listens, so that what does not get through was held back.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
     let address = listener.as_ref().and_then(|one| one.local_addr().ok());
-    let tour = Tour::new(Surroundings {
-        days: Days::after(outfitter_core::Clock::now(&clock)),
+    let tour = Arc::new(Tour::new(Surroundings {
+        days: Days::after(SystemClock.now()),
         port: address.map_or(0, |address| address.port()),
-    });
-    let builder = crate::Builder::new(place.config(), at.env.clone())
-        .supervisor(outfitter_process::SupervisorProgram::this_binary())
-        .model(Arc::new(tour));
-    let whole = (at.customise)(builder).build()?;
-    let agent = whole.agent()?;
+    }));
     tell(
         at,
         &format!(
@@ -54,46 +51,11 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
             PROMPT.replace('\n', "\n  "),
         ),
     );
-    let end: RunEnd = runtime()?.block_on(async {
-        let session = whole
-            .open(SessionOptions {
-                id: SessionId::mint(&**whole.clock()),
-                role: Role::Admin,
-                workspace: place.workspace(),
-                attended: at.attended(),
-                prompt: None,
-            })
-            .await?;
-        weaker(at, session.sandbox.info());
-        let cancel = Cancel::new();
-        let mut input = Input::Prompt(PROMPT.to_owned());
-        let mut viewer = at.viewer_of(Answer::Streamed);
-        let mut silences = 0;
-        loop {
-            let made = made(at, &agent, &session, input, &cancel, viewer);
-            let (end, back, shown) = until_stopped(&cancel, made).await?;
-            shown?;
-            let end = end?;
-            let open = match end.outcome {
-                RunOutcome::Waiting if silences < MOST_SILENCES => end.waiting.first(),
-                _ => None,
-            };
-            let Some(open) = open else {
-                whole.disconnect().await;
-                return Ok::<_, Stop>(end);
-            };
-            silences += 1;
-            tell(
-                at,
-                "Nobody answers, and a tour does not wait: what is to happen then happens now.\n",
-            );
-            input = Input::Answer(Answered {
-                interrupt: open.id.clone(),
-                value: Value::Null,
-                by: AnswerKind::Expired,
-            });
-            viewer = back;
-        }
+    let end = runtime()?.block_on(async {
+        let (whole, session) = open(at, &place, tour).await?;
+        let end = led(at, &whole, &session).await;
+        whole.disconnect().await;
+        end
     })?;
     if end.outcome == RunOutcome::Success {
         tell(
@@ -104,7 +66,75 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
              outfitter doctor\n",
         );
     }
-    super::run::ended(at, end)
+    super::run::ended(at, &end)
+}
+
+/// Puts the tour together. Where the machine has no sandbox, commands are not held back, and so
+/// none is run that nobody approves of.
+async fn open(
+    at: &Invocation<'_>,
+    place: &Place,
+    tour: Arc<Tour>,
+) -> Result<(Outfitter, Session), Stop> {
+    let mut config = place.config();
+    loop {
+        let builder = crate::Builder::new(config.clone(), at.env.clone())
+            .supervisor(outfitter_process::SupervisorProgram::this_binary())
+            .model(tour.clone());
+        let whole = (at.customise)(builder).build()?;
+        let options = SessionOptions {
+            id: SessionId::mint(&**whole.clock()),
+            role: Role::Admin,
+            workspace: place.workspace(),
+            attended: at.attended(),
+            prompt: None,
+        };
+        match whole.open(options).await {
+            Ok(session) => {
+                weaker(at, session.sandbox.info().level);
+                return Ok((whole, session));
+            }
+            Err(BuildError::Sandbox(why)) if config.sandbox.backend == Backend::Local => {
+                whole.disconnect().await;
+                tell(at, &format!("! failed to set up the sandbox: {why}\n"));
+                config.sandbox.backend = Backend::Passthrough;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Leads the tour to its end. A question that nobody answers takes what is to happen then.
+async fn led(at: &Invocation<'_>, whole: &Outfitter, session: &Session) -> Result<RunEnd, Stop> {
+    let agent = whole.agent()?;
+    let cancel = Cancel::new();
+    let mut input = Input::Prompt(PROMPT.to_owned());
+    let mut viewer = at.viewer_of(Answer::Streamed);
+    let mut silences = 0;
+    loop {
+        let made = made(at, &agent, session, input, &cancel, viewer);
+        let (end, back, shown) = until_stopped(&cancel, made).await?;
+        shown?;
+        let end = end?;
+        let open = match end.outcome {
+            RunOutcome::Waiting if silences < MOST_SILENCES => end.waiting.first(),
+            _ => None,
+        };
+        let Some(open) = open else {
+            return Ok(end);
+        };
+        silences += 1;
+        tell(
+            at,
+            "Nobody answers, and a tour does not wait: what is to happen then happens now.\n",
+        );
+        input = Input::Answer(Answered {
+            interrupt: open.id.clone(),
+            value: Value::Null,
+            by: AnswerKind::Expired,
+        });
+        viewer = back;
+    }
 }
 
 /// Tells people, unless programs read.
@@ -115,22 +145,17 @@ fn tell(at: &Invocation<'_>, text: &str) {
 }
 
 /// Says what a weaker sandbox means, before anything is run in it.
-fn weaker(at: &Invocation<'_>, info: &SandboxInfo) {
-    let meaning = match info.level {
+fn weaker(at: &Invocation<'_>, level: Level) {
+    let meaning = match level {
         Level::Full => return,
-        Level::Partial => "commands of the tour are held back less than they should be",
-        Level::None => "nothing holds commands back, so they are not run without an approval",
+        Level::Partial => {
+            "commands are held back,\nbut less than they should be; `outfitter doctor` says more"
+        }
+        Level::None => {
+            "nothing holds commands\nback, so the tour runs none that nobody approves of"
+        }
     };
-    let missing: String = info
-        .missing
-        .iter()
-        .map(|why| format!("  {why}\n"))
-        .collect();
-    tell(
-        at,
-        &format!(
-            "The sandbox has the level {} on this machine: {meaning}.\n{missing}\n",
-            info.level.as_str()
-        ),
-    );
+    let level = level.as_str();
+    let words = format!("The sandbox has the level {level} on this machine: {meaning}.\n\n");
+    tell(at, &words);
 }

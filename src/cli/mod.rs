@@ -13,12 +13,16 @@ mod chat;
 mod config;
 mod demo;
 mod doctor;
+mod documents;
 pub mod failure;
+mod init;
 pub mod output;
 mod run;
 mod serve;
 mod session;
 mod sessions;
+mod skills;
+mod tool_format;
 mod tools;
 mod usage;
 
@@ -35,6 +39,8 @@ use args::{Cli, Command, Global};
 use failure::{Failure, Stop};
 use output::Output;
 use usage::Said;
+
+pub use documents::schema_files;
 
 /// What every command is given.
 pub(crate) struct Invocation<'a> {
@@ -114,9 +120,11 @@ fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
         Command::Chat(args) => chat::run(at, args),
         Command::Serve(args) => serve::run(at, args),
         Command::Tools(args) => tools::run(at, &args.command),
+        Command::Skills(args) => skills::run(at, &args.command),
         Command::Sessions(args) => sessions::run(at, &args.command),
         Command::Config(args) => config::run(at, &args.command),
         Command::Doctor(_) => doctor::run(at),
+        Command::Init(_) => init::run(at),
     }
 }
 

@@ -98,6 +98,15 @@ impl Output {
     }
 }
 
+/// What the codec writes.
+pub(crate) fn encoded(
+    encode: impl FnOnce(&mut Vec<u8>) -> Result<(), outfitter_codec::EncodeError>,
+) -> Result<Vec<u8>, Stop> {
+    let mut out = Vec::new();
+    encode(&mut out).map_err(|error| Failure::of(Code::Internal, &error))?;
+    Ok(out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -47,17 +47,17 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         let made = made(at, &agent, &session, input, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
-        ended(at, end?)
+        ended(at, &end?)
     })
 }
 
 /// The exit status of a run. Its events have said why; people are told once more.
-pub(super) fn ended(at: &Invocation<'_>, end: RunEnd) -> Result<ExitCode, Stop> {
+pub(super) fn ended(at: &Invocation<'_>, end: &RunEnd) -> Result<ExitCode, Stop> {
     let failure = match end.outcome {
         RunOutcome::Success => return Ok(ExitCode::SUCCESS),
         RunOutcome::Cancelled => Failure::new(Code::Cancelled, "finish the run: it was cancelled")
             .with_hint("`outfitter run --session ID` without a prompt goes on with it"),
-        RunOutcome::Waiting => waits(&end),
+        RunOutcome::Waiting => waits(end),
         RunOutcome::Failed | RunOutcome::Limit => Failure::of_run(&end.output)
             .unwrap_or_else(|| Failure::new(Code::Failed, "finish the run")),
     };

@@ -150,6 +150,23 @@ pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock
     })
 }
 
+/// Looks at what there is while all that is configured is connected, if anything is: most programs
+/// need no connection for it.
+pub(crate) fn connected<T>(
+    whole: &Outfitter,
+    look: impl FnOnce() -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    if !whole.has_connections() {
+        return look();
+    }
+    runtime()?.block_on(async {
+        whole.connect().await?;
+        let seen = look();
+        whole.disconnect().await;
+        seen
+    })
+}
+
 /// A runtime for one command.
 pub(crate) fn runtime() -> Result<Runtime, Stop> {
     tokio::runtime::Builder::new_multi_thread()

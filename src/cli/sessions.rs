@@ -8,12 +8,13 @@ use outfitter_core::{
     AnswerKind, Cancel, Code, Entry, EntryBody, Event, EventBody, Interrupt, InterruptId, Message,
     PageRequest, Seq, SessionId, SessionSummary, StoreError,
 };
-use serde_json::{Value, json};
 
 use super::Invocation;
 use super::args::{AnswerArgs, SessionsCommand};
 use super::ask;
+use super::documents::{self, Deleted};
 use super::failure::{Failure, Stop};
+use super::output::encoded;
 use super::session::{hold, runtime, until_stopped};
 use crate::outfit::Outfitter;
 use crate::render::{Renderer, View, tables, transcript};
@@ -64,7 +65,7 @@ async fn answer(
     );
     let (end, _, shown) = until_stopped(&cancel, made).await?;
     shown?;
-    super::run::ended(at, end?)
+    super::run::ended(at, &end?)
 }
 
 /// The session that asked a question, and the question.
@@ -84,7 +85,9 @@ async fn asked(whole: &Outfitter, question: &InterruptId) -> Result<(SessionId, 
 async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
     let sessions = all(whole).await?;
     if at.global.json {
-        return at.out.document(&json!({ "v": 1, "sessions": sessions }));
+        return at.out.bytes(&encoded(|out| {
+            outfitter_codec::encode_sessions(&sessions, out)
+        })?);
     }
     at.out.data(&tables::sessions(&sessions, at.out.stdout))
 }
@@ -105,25 +108,18 @@ async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreError> {
 
 async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
     let mut messages: Vec<Arc<Message>> = Vec::new();
-    let mut documents: Vec<Value> = Vec::new();
     for entry in entries(whole, id).await? {
         let Some(event) = told(id, &entry) else {
             continue;
         };
         if let EventBody::Message(message) = &event.body {
-            if at.global.json {
-                let line = line(&event)?;
-                let mut line: Value = serde_json::from_slice(&line)
-                    .map_err(|error| Failure::of(Code::Internal, &error))?;
-                documents.push(line["message"].take());
-            }
             messages.push(message.clone());
         }
     }
     if at.global.json {
-        return at
-            .out
-            .document(&json!({ "v": 1, "session_id": id, "messages": documents }));
+        return at.out.bytes(&encoded(|out| {
+            outfitter_codec::encode_messages(id, &messages, out)
+        })?);
     }
     at.out
         .data(&transcript(&messages, at.out.stdout, at.detail()))
@@ -150,7 +146,8 @@ async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
     let _held = hold(whole, id)?;
     whole.delete(id).await?;
     if at.global.json {
-        return at.out.document(&json!({ "v": 1, "deleted": id }));
+        let deleted = id.as_str();
+        return documents::write(at, &Deleted { v: 1, deleted });
     }
     at.out.tell(&format!("deleted the session {id}\n"));
     Ok(())
@@ -186,8 +183,5 @@ fn told(session: &SessionId, entry: &Entry) -> Option<Event> {
 }
 
 fn line(event: &Event) -> Result<Vec<u8>, Stop> {
-    let mut line = Vec::new();
-    outfitter_codec::encode_event(event, &mut line)
-        .map_err(|error| Failure::of(Code::Internal, &error))?;
-    Ok(line)
+    encoded(|out| outfitter_codec::encode_event(event, out))
 }

@@ -9,10 +9,10 @@ use outfitter_core::{
 use outfitter_tools::{Found, ToolView};
 
 use super::Invocation;
-use super::args::{CallArgs, SessionOptions, ToolArguments, ToolsCommand};
+use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsCommand};
 use super::failure::{Failure, Stop};
-use super::session::{hold, runtime, until_stopped, watch};
-use crate::outfit::Outfitter;
+use super::output::encoded;
+use super::session::{connected, hold, runtime, until_stopped, watch};
 use crate::render::tables;
 
 /// Arguments larger than this are a mistake.
@@ -22,14 +22,16 @@ const MOST_ARGUMENTS: u64 = 64 * 1024 * 1024;
 pub(crate) fn run(at: &Invocation<'_>, command: &ToolsCommand) -> Result<ExitCode, Stop> {
     match command {
         ToolsCommand::List { options } => list(at, options),
-        ToolsCommand::Show { name, options } => show(at, name, options),
+        ToolsCommand::Show(args) => show(at, args),
         ToolsCommand::Call(args) => call(at, args),
     }
 }
 
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    let (tools, faults) = looked_up(at, &whole, |view| Ok((view.listing(), whole.faults())))?;
+    let (tools, faults) = connected(&whole, || {
+        Ok((whole.view(at.attended()).listing(), whole.faults()))
+    })?;
     for found in faults {
         let fault = found.fault;
         let line = format!(
@@ -48,10 +50,15 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<ExitCode, Stop> {
-    let (_, whole) = at.outfit(options.flags())?;
-    let tool = looked_up(at, &whole, |view| found(view, name))?;
-    if at.global.json {
+fn show(at: &Invocation<'_>, args: &ShowArgs) -> Result<ExitCode, Stop> {
+    let (_, whole) = at.outfit(args.options.flags())?;
+    let tool = connected(&whole, || found(&whole.view(at.attended()), &args.name))?;
+    if let Some(format) = args.format {
+        let form = format
+            .form(&tool)
+            .map_err(|error| Failure::of(Code::Internal, &error))?;
+        at.out.document(&form)?;
+    } else if at.global.json {
         let line =
             encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
         let list: Vec<serde_json::Value> =
@@ -77,24 +84,6 @@ fn found(view: &ToolView, name: &str) -> Result<Listing, Stop> {
     };
     let failure = Failure::new(Code::UnknownTool, format!("find the tool {name:?}"));
     Err(failure.with_hint(hint).into())
-}
-
-/// What there is for a person at this machine, with what is configured connected, if anything is:
-/// most programs list their tools without it.
-fn looked_up<T>(
-    at: &Invocation<'_>,
-    whole: &Outfitter,
-    look: impl FnOnce(&ToolView) -> Result<T, Stop>,
-) -> Result<T, Stop> {
-    if !whole.has_connections() {
-        return look(&whole.view(at.attended()));
-    }
-    runtime()?.block_on(async {
-        whole.connect().await?;
-        let seen = look(&whole.view(at.attended()));
-        whole.disconnect().await;
-        seen
-    })
 }
 
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
@@ -200,12 +189,4 @@ fn arguments(at: &Invocation<'_>, args: Option<&ToolArguments>) -> Result<String
         }
     }
     Ok(text)
-}
-
-fn encoded(
-    encode: impl FnOnce(&mut Vec<u8>) -> Result<(), outfitter_codec::EncodeError>,
-) -> Result<Vec<u8>, Stop> {
-    let mut out = Vec::new();
-    encode(&mut out).map_err(|error| Failure::of(Code::Internal, &error))?;
-    Ok(out)
 }

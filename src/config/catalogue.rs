@@ -21,6 +21,8 @@ pub struct Key {
     pub doc: String,
     /// Its default; `null` where there is none.
     pub default: Value,
+    /// Whether its value may be a secret, which is never shown.
+    pub secret: bool,
     /// What a value must be.
     pub(super) kind: Kind,
 }
@@ -42,6 +44,7 @@ impl Key {
                 path: format!("{section}.{name}"),
                 doc: doc(key),
                 default: key.get("default").cloned().unwrap_or(Value::Null),
+                secret: key.get("writeOnly") == Some(&Value::Bool(true)),
                 kind: Kind::of(key),
             })
             .collect()
@@ -53,6 +56,14 @@ impl Key {
         match &self.kind {
             Kind::Tables(keys) => Some(keys),
             _ => None,
+        }
+    }
+
+    /// Says what is wrong with a value. What may be a secret is not repeated.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
+        match self.kind.check(value) {
+            Err(_) if self.secret => Err(format!("must be {}", self.kind.expects())),
+            checked => checked,
         }
     }
 
@@ -102,6 +113,7 @@ impl Catalogue {
                     path: section.clone(),
                     doc: doc(table),
                     default: Value::Object(Map::new()),
+                    secret: false,
                     kind: Kind::Tables(keys),
                 });
             }

@@ -7,13 +7,14 @@ use outfitter_core::Role;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use super::sections::{FilePath, RoleWord};
+use super::sections::{Address, FilePath, ProgramName, RoleWord};
 
 /// What is served over HTTP.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
-    /// The address: a loopback one.
+    /// The address and the port: a loopback one.
+    #[schemars(with = "Address")]
     pub bind: String,
     /// Origins of web pages that may call, beside those of this machine.
     pub allowed_origins: Vec<String>,
@@ -107,7 +108,12 @@ impl JsonSchema for Load {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": ["array", "string"], "items": { "type": "string" } })
+        json_schema!({
+            "anyOf": [
+                { "type": "array", "items": { "type": "string" } },
+                { "const": AUTO },
+            ]
+        })
     }
 }
 
@@ -135,11 +141,13 @@ impl Default for Mcp {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct McpServer {
-    /// The program.
+    /// The program: a name that is looked for in `PATH`, or a path.
+    #[schemars(with = "Option<ProgramName>")]
     pub command: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
     /// Its environment, beside `PATH`, `HOME`, `LANG` and `TZ`.
+    #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
     /// Where it is started.
     #[schemars(with = "Option<FilePath>")]
@@ -186,7 +194,9 @@ impl Default for McpServer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Program {
-    /// The program; `planner` without a slash is the one that ships with us.
+    /// The program, which must be named: a name that is looked for in `PATH`, or a path. `planner`
+    /// is the one that ships with us.
+    #[schemars(with = "ProgramName")]
     pub program: String,
     /// Arguments before the command.
     pub args: Vec<String>,
@@ -194,6 +204,7 @@ pub struct Program {
     #[schemars(with = "Option<FilePath>")]
     pub skills_dir: Option<PathBuf>,
     /// Its environment, beside what every command gets.
+    #[schemars(extend("writeOnly" = true))]
     pub env: BTreeMap<String, String>,
     /// How many seconds a command may take.
     #[schemars(range(min = 1, max = 86_400))]

@@ -36,10 +36,7 @@ const NEED_A_PROVIDER: [&str; 4] = [
 ];
 
 /// Pairs of keys of which the first can be at most the second.
-const ORDERED: [(&str, &str); 2] = [
-    ("model.retry_delay_ms", "model.max_retry_delay_ms"),
-    ("shell.timeout_seconds", "shell.max_timeout_seconds"),
-];
+const ORDERED: [(&str, &str); 1] = [("model.retry_delay_ms", "model.max_retry_delay_ms")];
 
 /// When a stronger layer chooses another provider than a weaker one, what the weaker one says of
 /// its provider does not go to the other.
@@ -119,6 +116,8 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
         }
     }
 
+    connections(layers, problems);
+
     let provider = layers.winner("model.provider");
     let scripted = provider.is_some_and(|setting| setting.value == "scripted");
     match (layers.winner("model.script"), provider) {
@@ -139,6 +138,35 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
             at: orphan.source.clone(),
             message: format!("`{}` is set, but `model.provider` is not", orphan.path),
         });
+    }
+}
+
+/// What a table by name cannot do without.
+fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
+    let servers = layers.tables("mcp.servers");
+    for (name, server, at) in servers {
+        let message = match (server.get("command"), server.get("builtin")) {
+            (Some(_), None) => continue,
+            (None, Some(Value::String(word))) if crate::helpers::server(word).is_some() => continue,
+            (None, Some(word)) => format!(
+                "names no built-in server with {word}, there is {}",
+                crate::helpers::SERVERS
+            ),
+            (None, None) => "needs `command` or `builtin`".to_owned(),
+            (Some(_), Some(_)) => "cannot have both `command` and `builtin`".to_owned(),
+        };
+        problems.push(Problem {
+            at: at.clone(),
+            message: format!("`mcp.servers.{name}` {message}"),
+        });
+    }
+    for (name, program, at) in layers.tables("commands") {
+        if program.get("program").is_none() {
+            problems.push(Problem {
+                at: at.clone(),
+                message: format!("`commands.{name}` needs `program`"),
+            });
+        }
     }
 }
 

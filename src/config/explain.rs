@@ -1,8 +1,13 @@
 //! What is in effect and why, for people and programs.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::catalogue::{Catalogue, Key};
+use super::kind::{Format, Kind};
 use super::load::Loaded;
 use super::source::Source;
 use super::toml_value;
@@ -65,7 +70,7 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
         for one in explained.iter().filter(|one| one.key.section == section) {
             let Explained { key, value, source } = one;
             if let (Some(_), Value::Object(tables)) = (key.of_each(), value) {
-                out.push_str(&tables_as_toml(key, tables, source));
+                out.push_str(&tables_as_toml(loaded, key, tables));
                 continue;
             }
             out.push_str(&comment(&key.described()));
@@ -73,7 +78,9 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
                 out.push_str(&format!("# {} is not set\n\n", key.name));
             } else {
                 let value = toml_value::write(value);
-                out.push_str(&format!("{} = {value}  # {source}\n\n", key.name));
+                // A default path begins where the program is started, one of a file where the file is.
+                let off = if begins_here(one) { "# " } else { "" };
+                out.push_str(&format!("{off}{} = {value}  # {source}\n\n", key.name));
             }
         }
     }
@@ -86,22 +93,53 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
     out
 }
 
+/// Whether the value is a default that is a path from wherever the program is started.
+fn begins_here(one: &Explained<'_>) -> bool {
+    let relative = |value: &Value| {
+        let path = value.as_str();
+        path.is_some_and(|path| !std::path::Path::new(path).is_absolute())
+    };
+    *one.source == Source::Default
+        && one.key.kind == Kind::List(Format::Path)
+        && one
+            .value
+            .as_array()
+            .is_some_and(|paths| paths.iter().any(relative))
+}
+
 /// Tables by name, each as its own table.
-fn tables_as_toml(key: &Key, tables: &Map<String, Value>, source: &Source) -> String {
-    let mut out = comment(&key.described());
+fn tables_as_toml(loaded: &Loaded, key: &Key, tables: &Map<String, Value>) -> String {
+    let mut out = match key.name.as_str() {
+        "" => String::new(), // The section has said it.
+        _ => comment(&key.described()),
+    };
     if tables.is_empty() {
         return out + "# there are none\n\n";
     }
     for (name, table) in tables {
-        out.push_str(&format!("[{}.{name}]  # {source}\n", key.path));
+        let path = format!("{}.{name}", key.path);
+        let source = match loaded.source(&path) {
+            Source::Default => loaded.source(&key.path),
+            source => source,
+        };
+        out.push_str(&format!("[{path}]  # {source}\n"));
         for (name, value) in table.as_object().into_iter().flatten() {
-            if !value.is_null() {
-                out.push_str(&format!("{name} = {}\n", toml_value::write(value)));
+            let value = toml_value::write(value);
+            if key.of_each().is_some_and(|keys| is_secret(keys, name)) && value != "{}" {
+                out.push_str(&format!(
+                    "# {name} = {value}  # what may be secret is not shown\n"
+                ));
+            } else {
+                out.push_str(&format!("{name} = {value}\n"));
             }
         }
         out.push('\n');
     }
     out
+}
+
+fn is_secret(keys: &[Key], name: &str) -> bool {
+    keys.iter().any(|key| key.name == name && key.secret)
 }
 
 /// A text as comment lines.
@@ -123,58 +161,99 @@ fn comment(text: &str) -> String {
     out
 }
 
-/// As JSON: `{ v, file?, keys: [{ key, value?, default?, source: { kind, name }, description }], notes }`.
+/// The configuration in effect, for programs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ConfigExplained")]
+pub struct Document {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub v: u32,
+    /// The configuration file; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Every key, in the order of their declaration.
+    pub keys: Vec<Row>,
+    /// What is worth knowing beside the keys, by name, in lines.
+    pub notes: BTreeMap<String, Vec<String>>,
+}
+
+/// One key.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ConfigKey")]
+pub struct Row {
+    /// `section.key`.
+    pub key: String,
+    /// The value in effect; left out where there is none. What may be secret is `…`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    /// Its default; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// Where the value comes from.
+    pub source: From,
+    /// What a value must be, for people.
+    pub expects: String,
+    /// What it means, in Markdown.
+    pub description: String,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ConfigSource")]
+pub struct From {
+    /// `default`, `found`, `file`, `alias`, `variable` or `flag`.
+    #[schemars(extend("enum" = ["default", "found", "file", "alias", "variable", "flag"]))]
+    pub kind: String,
+    /// The place, the variable or the flag.
+    pub name: String,
+}
+
+/// The configuration in effect, for programs.
 #[must_use]
-pub fn as_json(loaded: &Loaded, notes: &[Note]) -> Value {
-    let keys: Vec<Value> = explain(loaded)
-        .into_iter()
-        .map(|one| {
-            let mut row = json!({ "key": one.key.path });
-            if !one.value.is_null() {
-                row["value"] = one.value;
-            }
-            if !one.key.default.is_null() {
-                row["default"] = one.key.default.clone();
-            }
-            row["source"] = json!({
-                "kind": one.source.kind(),
-                "name": one.source.to_string(),
-            });
-            row["expects"] = one.key.expects().into();
-            row["description"] = one.key.doc.clone().into();
-            row
-        })
-        .collect();
-    let mut document = json!({ "v": 1 });
-    if let Some(file) = &loaded.file {
-        document["file"] = file.display().to_string().into();
+pub fn document(loaded: &Loaded, notes: &[Note]) -> Document {
+    let some = |value: Value| (!value.is_null()).then_some(value);
+    let row = |one: Explained<'_>| Row {
+        key: one.key.path.clone(),
+        value: some(one.value),
+        default: some(one.key.default.clone()),
+        source: From {
+            kind: one.source.kind().to_owned(),
+            name: one.source.to_string(),
+        },
+        expects: one.key.expects(),
+        description: one.key.doc.clone(),
+    };
+    let notes = notes.iter();
+    Document {
+        v: 1,
+        file: loaded.file.as_ref().map(|file| file.display().to_string()),
+        keys: explain(loaded).into_iter().map(row).collect(),
+        notes: notes
+            .map(|note| (note.name.clone(), note.lines.clone()))
+            .collect(),
     }
-    document["keys"] = keys.into();
-    document["notes"] = notes
-        .iter()
-        .map(|note| (note.name.clone(), json!(note.lines)))
-        .collect::<Map<_, _>>()
-        .into();
-    document
 }
 
 /// What could be a secret is not shown: passwords in URLs, and what is passed to other programs as
-/// their environment.
+/// their environment. What is not set in a table is left out.
 fn without_secrets(key: &Key, value: Value) -> Value {
-    let (Some(_), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
+    let (Some(keys), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
         return without_password(value);
     };
-    for table in tables.values_mut() {
-        let env = table.get_mut("env").and_then(Value::as_object_mut);
-        for value in env.into_iter().flat_map(Map::values_mut) {
-            *value = "…".into();
+    for table in tables.values_mut().filter_map(Value::as_object_mut) {
+        table.retain(|_, value| !value.is_null());
+        for key in keys.iter().filter(|key| key.secret) {
+            let values = table.get_mut(&key.name).and_then(Value::as_object_mut);
+            for value in values.into_iter().flat_map(Map::values_mut) {
+                *value = "…".into();
+            }
         }
     }
     Value::Object(tables)
 }
 
 /// A URL with a password in it is shown without.
-fn without_password(value: Value) -> Value {
+pub(super) fn without_password(value: Value) -> Value {
     let Value::String(text) = &value else {
         return value;
     };

@@ -1,5 +1,6 @@
 //! The configuration file: which one, and what it says.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,7 @@ use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
 use super::catalogue::{Catalogue, Key};
+use super::kind;
 use super::problem::{ConfigError, Problem};
 use super::source::{Position, Source};
 use super::toml_value;
@@ -24,6 +26,8 @@ pub(super) struct Setting {
     pub(super) path: String,
     pub(super) value: Value,
     pub(super) source: Source,
+    /// Where each of its tables by name comes from, if it has any.
+    pub(super) each: BTreeMap<String, Source>,
 }
 
 /// A file that was read.
@@ -146,60 +150,83 @@ struct Found<'a> {
 impl Found<'_> {
     fn section(&mut self, name: &str, span: &Range<usize>, value: &DeValue<'_>) {
         let catalogue = Catalogue::get();
+        if let Some(key) = catalogue.find(name) {
+            self.set(key, value, span);
+            return;
+        }
         let DeValue::Table(keys) = value else {
             self.unknown(name, span);
             return;
         };
-        if let Some(key) = catalogue.find(name) {
-            self.tables(key, name, value);
-            self.set(name, value, span);
-            return;
-        }
         if !catalogue.has_section(name) && keys.iter().next().is_none() {
             self.unknown(name, span);
         }
         for (key, value) in keys {
             let path = format!("{name}.{}", key.get_ref());
             if let Some(known) = catalogue.find(&path) {
-                self.tables(known, &path, value.get_ref());
-                self.set(&path, value.get_ref(), &key.span());
+                self.set(known, value.get_ref(), &key.span());
             } else {
                 self.unknown(&path, &key.span());
             }
         }
     }
 
-    fn set(&mut self, path: &str, value: &DeValue<'_>, span: &Range<usize>) {
+    fn set(&mut self, key: &Key, value: &DeValue<'_>, span: &Range<usize>) {
+        let before = self.problems.len();
+        let each = self.tables(key, value);
+        if self.problems.len() > before {
+            // Each was said at its place.
+            return;
+        }
         self.settings.push(Setting {
-            path: path.to_owned(),
+            path: key.path.clone(),
             value: toml_value::to_json(value),
             source: self.file.at(span.start),
+            each,
         });
     }
 
-    /// Says which keys of tables by name are unknown, each at its place.
-    fn tables(&mut self, key: &Key, path: &str, value: &DeValue<'_>) {
+    /// Where the tables by name of a key are, and what is wrong in them, each at its place.
+    fn tables(&mut self, key: &Key, value: &DeValue<'_>) -> BTreeMap<String, Source> {
         let (Some(known), DeValue::Table(tables)) = (key.of_each(), value) else {
-            return;
+            return BTreeMap::new();
         };
+        let path = &key.path;
+        let mut each = BTreeMap::new();
         for (name, table) in tables {
-            let DeValue::Table(keys) = table.get_ref() else {
-                continue;
-            };
-            for key in keys.keys() {
-                let word = key.get_ref();
-                if !known.iter().any(|known| known.name == **word) {
-                    let nearest = nearest_name(known, word);
-                    self.problems.push(Problem {
-                        at: self.file.at(key.span().start),
-                        message: format!(
-                            "unknown key `{path}.{}.{word}`, the nearest is `{nearest}`",
-                            name.get_ref()
-                        ),
-                    });
+            let at = self.file.at(name.span().start);
+            let name = name.get_ref();
+            each.insert(name.to_string(), at.clone());
+            match (kind::check_name(name), table.get_ref()) {
+                (Err(why), _) => self.wrong(at, format!("`{path}` {why}")),
+                (Ok(()), DeValue::Table(keys)) => {
+                    self.table(known, &format!("{path}.{name}"), keys);
                 }
+                (Ok(()), _) => self.wrong(at, format!("`{path}.{name}` must be a table")),
             }
         }
+        each
+    }
+
+    fn table(&mut self, known: &[Key], path: &str, keys: &DeTable<'_>) {
+        for (name, value) in keys {
+            let at = self.file.at(name.span().start);
+            let word = name.get_ref();
+            let Some(key) = known.iter().find(|known| known.name == **word) else {
+                let nearest = nearest_name(known, word);
+                let message =
+                    format!("unknown key `{path}.{word}`, the nearest is `{path}.{nearest}`");
+                self.wrong(at, message);
+                continue;
+            };
+            if let Err(why) = key.check(&toml_value::to_json(value.get_ref())) {
+                self.wrong(at, format!("`{path}.{word}` {why}"));
+            }
+        }
+    }
+
+    fn wrong(&mut self, at: Source, message: String) {
+        self.problems.push(Problem { at, message });
     }
 
     fn unknown(&mut self, path: &str, span: &Range<usize>) {

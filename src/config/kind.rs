@@ -27,15 +27,21 @@ pub(super) enum Kind {
 pub(super) enum Format {
     Any,
     Path,
+    /// A path, or a name without a slash, which is looked for as a shell would.
+    Program,
     Variable,
     HttpUrl,
     StoreUrl,
+    /// An IP address and a port.
+    Address,
 }
 
 impl Format {
     fn of(schema: &Value) -> Self {
         match schema.get("format").and_then(Value::as_str) {
             Some("path") => Self::Path,
+            Some("program") => Self::Program,
+            Some("address") => Self::Address,
             Some("variable") => Self::Variable,
             Some("http-url") => Self::HttpUrl,
             Some("store-url") => Self::StoreUrl,
@@ -47,6 +53,8 @@ impl Format {
         match self {
             Self::Any => "text",
             Self::Path => "a path",
+            Self::Program => "the name or the path of a program",
+            Self::Address => "an address and a port, as 127.0.0.1:8470",
             Self::Variable => "the name of an environment variable",
             Self::HttpUrl => "a URL of http or https",
             Self::StoreUrl => "sqlite:PATH or memory:",
@@ -56,7 +64,8 @@ impl Format {
     fn accepts(self, text: &str) -> bool {
         match self {
             Self::Any => true,
-            Self::Path => !text.is_empty() && !text.contains('\0'),
+            Self::Path | Self::Program => !text.is_empty() && !text.contains('\0'),
+            Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
             Self::Variable => {
                 !text.is_empty()
                     && !text.starts_with(|c: char| c.is_ascii_digit())
@@ -93,7 +102,7 @@ impl Kind {
                 least: schema.get("minimum").and_then(Value::as_u64).unwrap_or(0),
                 most: schema.get("maximum").and_then(Value::as_u64),
             }
-        } else if is("array") && is("string") {
+        } else if schema.get("anyOf").is_some() {
             Self::ListOrWord("auto")
         } else if is("array") {
             Self::List(schema.get("items").map_or(Format::Any, Format::of))
@@ -128,6 +137,7 @@ impl Kind {
             Self::List(Format::Path) => "a list of paths".to_owned(),
             Self::List(Format::Variable) => "a list of names of environment variables".to_owned(),
             Self::List(Format::HttpUrl | Format::StoreUrl) => "a list of URLs".to_owned(),
+            Self::List(Format::Program | Format::Address) => "a list of texts".to_owned(),
             Self::ListOrWord(word) => format!("a list of texts, or \"{word}\""),
             Self::Map => "a table of texts".to_owned(),
             Self::Tables(_) => "tables by name".to_owned(),
@@ -137,7 +147,8 @@ impl Kind {
     /// What a value must be, where a reader could not guess it.
     pub(super) fn bounds(&self) -> Option<String> {
         match self {
-            Self::Boolean | Self::Text(Format::Any | Format::Path | Format::Variable) => None,
+            Self::Boolean => None,
+            Self::Text(Format::Any | Format::Path | Format::Program | Format::Variable) => None,
             Self::List(_) | Self::Map | Self::Tables(_) => None,
             Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) | Self::ListOrWord(_) => {
                 Some(self.expects())
@@ -170,6 +181,10 @@ impl Kind {
         };
         if fits {
             return Ok(());
+        }
+        if matches!(self, Self::Tables(_)) {
+            // There may be secrets in it.
+            return Err(format!("must be {}", self.expects()));
         }
         let nearest = match (self, value) {
             (Self::OneOf(words), Value::String(text)) => meant(words, text),
@@ -206,7 +221,7 @@ impl Kind {
                     .filter(Value::is_string)
                     .unwrap_or_else(plain)
             }
-            Self::ListOrWord(word) if trimmed == *word => plain(),
+            Self::ListOrWord(word) if trimmed == *word => Value::String(trimmed.to_owned()),
             Self::List(_) | Self::ListOrWord(_) if trimmed.starts_with('[') => {
                 super::toml_value::parse(trimmed).unwrap_or_else(plain)
             }
@@ -220,24 +235,29 @@ impl Kind {
     }
 }
 
-/// Says what is wrong with one of several tables by name.
-fn check_table(keys: &[Key], name: &str, table: &Value) -> Result<(), String> {
+/// Says what is wrong with the name of one of several tables.
+pub(super) fn check_name(name: &str) -> Result<(), String> {
     let right = !name.is_empty()
         && name
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    if !right {
-        return Err(format!(
-            "has a name that is not of A-Z a-z 0-9 _ -: {name:?}"
-        ));
+    if right {
+        return Ok(());
     }
+    Err(format!(
+        "has a name that is not of A-Z a-z 0-9 _ -: {name:?}"
+    ))
+}
+
+/// Says what is wrong with one of several tables by name.
+fn check_table(keys: &[Key], name: &str, table: &Value) -> Result<(), String> {
+    check_name(name)?;
     let Value::Object(table) = table else {
         return Err(format!("must have a table under {name}"));
     };
     for (key, value) in table {
         match keys.iter().find(|known| known.name == *key) {
             Some(known) => known
-                .kind
                 .check(value)
                 .map_err(|why| format!("{name}.{key} {why}"))?,
             None => return Err(format!("has an unknown key under {name}: `{key}`")),
@@ -277,7 +297,7 @@ fn enumerated(schema: &Value) -> Option<Vec<String>> {
 /// A value as people wrote it, cut short where it is long.
 fn shown(value: &Value) -> String {
     const MOST_CHARS: usize = 60;
-    let text = super::toml_value::write(value);
+    let text = super::toml_value::write(&super::explain::without_password(value.clone()));
     if text.chars().count() <= MOST_CHARS {
         return text;
     }
@@ -303,6 +323,9 @@ mod tests {
     #[case(Kind::List(Format::Any), "", json!([]))]
     #[case(Kind::List(Format::Any), "a, b,,c", json!(["a", "b", "c"]))]
     #[case(Kind::List(Format::Any), "[\"a,b\"]", json!(["a,b"]))]
+    #[case(Kind::ListOrWord("auto"), " auto ", json!("auto"))]
+    #[case(Kind::ListOrWord("auto"), "auto,b", json!(["auto", "b"]))]
+    #[case(Kind::ListOrWord("auto"), "", json!([]))]
     #[case(Kind::Map, "{ read = \"file_read\" }", json!({"read": "file_read"}))]
     fn a_variable_reads_as_its_key_demands(
         #[case] kind: Kind,

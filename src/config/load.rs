@@ -142,6 +142,7 @@ fn flags(request: &Request) -> Vec<Setting> {
             path: flag.key.to_owned(),
             value: flag.value.clone(),
             source: Source::Flag(flag.flag.to_owned()),
+            each: BTreeMap::new(),
         })
         .collect()
 }
@@ -156,7 +157,7 @@ impl Layers {
             let Some(key) = Catalogue::get().find(&setting.path) else {
                 continue;
             };
-            match key.kind.check(&setting.value) {
+            match key.check(&setting.value) {
                 Ok(()) => self.0.entry(key.path.clone()).or_default().push(setting),
                 Err(message) => problems.push(Problem {
                     message: format!("`{}` {message}", key.path),
@@ -195,6 +196,7 @@ impl Layers {
                 path: path.to_owned(),
                 value,
                 source,
+                each: BTreeMap::new(),
             });
         }
     }
@@ -202,8 +204,27 @@ impl Layers {
     fn sources(self) -> BTreeMap<String, Source> {
         self.0
             .into_iter()
-            .filter_map(|(path, mut layers)| Some((path, layers.pop()?.source)))
+            .filter_map(|(path, mut layers)| Some((path, layers.pop()?)))
+            .flat_map(|(path, setting)| {
+                let of_each = |(name, at)| (format!("{path}.{name}"), at);
+                let each: Vec<_> = setting.each.into_iter().map(of_each).collect();
+                each.into_iter().chain([(path, setting.source)])
+            })
             .collect()
+    }
+
+    /// The tables by name of a key, each with where it comes from.
+    pub(super) fn tables(
+        &self,
+        path: &str,
+    ) -> impl Iterator<Item = (&String, &Map<String, Value>, &Source)> {
+        self.winner(path).into_iter().flat_map(|setting| {
+            let tables = setting.value.as_object().into_iter().flatten();
+            tables.filter_map(|(name, table)| {
+                let at = setting.each.get(name).unwrap_or(&setting.source);
+                Some((name, table.as_object()?, at))
+            })
+        })
     }
 
     fn config(&self, problems: &mut Vec<Problem>) -> Config {

@@ -31,6 +31,9 @@ pub(super) fn resolve(layers: &mut Layers, env: &Environment) {
 fn make(kind: &Kind, value: &mut Value, absolute: &dyn Fn(&str) -> String) {
     match (kind, value) {
         (Kind::Text(Format::Path), Value::String(text)) => *text = absolute(text),
+        (Kind::Text(Format::Program), Value::String(text)) if text.contains('/') => {
+            *text = absolute(text);
+        }
         (Kind::Text(Format::StoreUrl), Value::String(text)) => {
             if let Some(path) = text.strip_prefix("sqlite:") {
                 *text = format!("sqlite:{}", absolute(path));

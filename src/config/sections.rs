@@ -277,9 +277,6 @@ pub enum Require {
 pub struct Shell {
     /// Whether there are any.
     pub enabled: bool,
-    /// How many seconds a short command may take. It cannot be more than `max_timeout_seconds`.
-    #[schemars(range(min = 1, max = 86_400))]
-    pub timeout_seconds: u32,
     /// How many seconds any command may take, a background job too.
     #[schemars(range(min = 1, max = 86_400))]
     pub max_timeout_seconds: u32,
@@ -292,7 +289,6 @@ impl Default for Shell {
     fn default() -> Self {
         Self {
             enabled: true,
-            timeout_seconds: 60,
             max_timeout_seconds: 1800,
             max_output_chars: 8000,
         }
@@ -382,6 +378,10 @@ text_with_format! {
     /// A path. A relative one starts at the directory of the file it stands in, else at the current
     /// one.
     FilePath "path",
+    /// The name of a program, or its path.
+    ProgramName "program",
+    /// An IP address and a port.
+    Address "address",
     /// The name of an environment variable.
     VariableName "variable",
     /// A URL of http or https.

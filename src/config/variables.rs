@@ -1,5 +1,7 @@
 //! The environment variables that set keys.
 
+use std::collections::BTreeMap;
+
 use outfitter_core::SessionId;
 
 use super::catalogue::{Catalogue, Key};
@@ -115,6 +117,7 @@ fn setting(key: &Key, text: &str, source: Source) -> Setting {
         path: key.path.clone(),
         value: key.kind.read(text),
         source,
+        each: BTreeMap::new(),
     }
 }
 

@@ -64,7 +64,7 @@ impl Outfitter {
             .get_or_try_init(|| probe(supervisor))
             .await
             .cloned()
-            .map_err(unavailable)
+            .map_err(|error| unavailable(&error))
     }
 
     fn policy(&self, support: Support) -> LocalPolicy {
@@ -157,7 +157,7 @@ fn at(workspace: &Path) -> impl FnOnce(outfitter_core::FilesError) -> BuildError
     |source| BuildError::Workspace { path, source }
 }
 
-fn unavailable(error: SpawnError) -> BuildError {
+fn unavailable(error: &SpawnError) -> BuildError {
     BuildError::Sandbox(SandboxError::Unavailable {
         reason: error.to_string(),
         hint: Some(

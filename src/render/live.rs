@@ -135,6 +135,9 @@ impl Renderer {
         words.push(format!("session {session}"));
         if self.view.detail == Detail::Full {
             words.push(format!("tools {}", started.tools.join(", ")));
+            if !started.skills.is_empty() {
+                words.push(format!("skills {}", started.skills.join(", ")));
+            }
         }
         if let Some(run) = &started.resumes {
             words.push(format!("continues {run}"));

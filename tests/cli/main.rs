@@ -9,6 +9,12 @@
 mod arguments;
 mod config;
 mod configuration_doc;
+mod connections;
+mod doctor;
+mod documents;
 mod errors;
+mod init;
 mod keys;
+mod skills;
+mod tool_format;
 mod world;

@@ -1,10 +1,12 @@
 //! The command line as types: one struct a command, the options that several share, and what they
 //! say about the configuration.
 
+mod init;
 mod options;
 mod run;
 mod serve;
 mod sessions;
+mod skills;
 mod tools;
 mod values;
 
@@ -12,11 +14,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use init::InitArgs;
 pub use options::SessionOptions;
 pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
 pub use serve::ServeArgs;
 pub use sessions::{AnswerArgs, SessionsArgs, SessionsCommand};
-pub use tools::{CallArgs, ToolsArgs, ToolsCommand};
+pub use skills::{SkillsArgs, SkillsCommand};
+pub use tools::{CallArgs, ShowArgs, ToolFormat, ToolsArgs, ToolsCommand};
 pub use values::{ModelName, ToolArguments};
 
 /// Outfits an LLM agent: tools behind one permission boundary, a real sandbox, live progress, one
@@ -66,12 +70,16 @@ pub enum Command {
     Serve(ServeArgs),
     /// List, show or call tools
     Tools(ToolsArgs),
-    /// List, show, replay or delete sessions
+    /// List or show skills
+    Skills(SkillsArgs),
+    /// List, show, replay, answer or delete sessions
     Sessions(SessionsArgs),
     /// Check, explain or describe the configuration
     Config(ConfigArgs),
     /// Say what works here and what does not
     Doctor(DoctorArgs),
+    /// Write an outfitter.toml and a first skill
+    Init(InitArgs),
 }
 
 /// `config`.

@@ -1,6 +1,6 @@
 //! `tools`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use super::{SessionOptions, ToolArguments};
 
@@ -10,6 +10,7 @@ use super::{SessionOptions, ToolArguments};
 Examples:
   outfitter tools list
   outfitter tools show grep
+  outfitter tools show grep --format mcp
   outfitter tools call calculator --args '{\"expression\": \"2 * 21\"}'
   outfitter tools call file_write --args @call.json --role user")]
 pub struct ToolsArgs {
@@ -28,15 +29,39 @@ pub enum ToolsCommand {
         options: SessionOptions,
     },
     /// Print what a tool does, takes and gives
-    Show {
-        /// Its name
-        name: String,
-        /// The options of the session.
-        #[command(flatten)]
-        options: SessionOptions,
-    },
+    Show(ShowArgs),
     /// Call a tool as a model would, through the same pipeline
     Call(CallArgs),
+}
+
+/// `tools show`.
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  outfitter tools show grep
+  outfitter tools show grep --format openai        as it stands in a request to a model")]
+pub struct ShowArgs {
+    /// Its name
+    pub name: String,
+
+    /// Print it as others have it: in a request of OpenAI's or Anthropic's, or in a list of MCP
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ToolFormat>,
+
+    /// The options of the session.
+    #[command(flatten)]
+    pub options: SessionOptions,
+}
+
+/// How others have a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ToolFormat {
+    /// In a request of chat completions
+    Openai,
+    /// In a request of the messages API
+    Anthropic,
+    /// In a list of tools of MCP
+    Mcp,
 }
 
 /// `tools call`.

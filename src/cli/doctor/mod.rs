@@ -1,96 +1,35 @@
 //! `doctor`: what works here and what does not, each with a reason and a hint.
 
+mod check;
+mod connected;
+
 use std::process::ExitCode;
 
 use outfitter_core::{Level, PageRequest};
 use outfitter_model::{PROVIDERS, provider_defaults};
-use serde_json::json;
 
 use super::Invocation;
+use super::documents;
 use super::failure::Stop;
 use super::session::runtime;
 use crate::config::Loaded;
 use crate::outfit::Outfitter;
 use crate::render::Ink;
+use check::{Check, Health};
 
-/// How one thing is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Health {
-    /// It works.
-    Ok,
-    /// Something is missing that may be wanted.
-    Warn,
-    /// It does not work.
-    Fail,
-}
-
-impl Health {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Fail => "fail",
-        }
-    }
-
-    fn ink(self) -> Ink {
-        match self {
-            Self::Ok => Ink::Good,
-            Self::Warn => Ink::Caution,
-            Self::Fail => Ink::Bad,
-        }
-    }
-}
-
-/// One thing that was looked at.
-struct Check {
-    what: &'static str,
-    health: Health,
-    finding: String,
-    hint: Option<String>,
-}
-
-impl Check {
-    fn ok(what: &'static str, finding: impl Into<String>) -> Self {
-        Self {
-            what,
-            health: Health::Ok,
-            finding: finding.into(),
-            hint: None,
-        }
-    }
-
-    fn warn(what: &'static str, finding: impl Into<String>) -> Self {
-        Self {
-            health: Health::Warn,
-            ..Self::ok(what, finding)
-        }
-    }
-
-    fn fail(what: &'static str, finding: impl Into<String>) -> Self {
-        Self {
-            health: Health::Fail,
-            ..Self::ok(what, finding)
-        }
-    }
-
-    fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
-}
+pub(crate) use check::Report;
 
 /// Runs `doctor`. Exits 1 when something does not work that is asked for.
 pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
     let (loaded, whole) = at.outfit(Vec::new())?;
     let mut checks = vec![configuration(&loaded), model(at, &whole)];
-    checks.extend(faults(&whole));
     runtime()?.block_on(async {
+        checks.extend(connected::checks(&whole).await);
         checks.push(store(&whole).await);
         checks.extend(sandbox(&whole).await);
     });
-    say(at, &checks)?;
     let failed = checks.iter().any(|check| check.health == Health::Fail);
+    say(at, &Report { v: 1, checks })?;
     Ok(if failed {
         ExitCode::FAILURE
     } else {
@@ -98,26 +37,12 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
     })
 }
 
-fn say(at: &Invocation<'_>, checks: &[Check]) -> Result<(), Stop> {
+fn say(at: &Invocation<'_>, report: &Report) -> Result<(), Stop> {
     if at.global.json {
-        let checks: Vec<_> = checks
-            .iter()
-            .map(|check| {
-                let mut row = json!({
-                    "what": check.what,
-                    "status": check.health.as_str(),
-                    "finding": check.finding,
-                });
-                if let Some(hint) = &check.hint {
-                    row["hint"] = hint.as_str().into();
-                }
-                row
-            })
-            .collect();
-        return at.out.document(&json!({ "v": 1, "checks": checks }));
+        return documents::write(at, report);
     }
     let mut text = String::new();
-    for check in checks {
+    for check in &report.checks {
         let word = at
             .out
             .stdout
@@ -183,26 +108,6 @@ fn model(at: &Invocation<'_>, whole: &Outfitter) -> Check {
             health(what, info.message).hint(format!("{hint} (defaults: {})", defaults.join(", ")))
         }
     }
-}
-
-fn faults(whole: &Outfitter) -> Vec<Check> {
-    let faults = whole.faults();
-    if faults.is_empty() {
-        return vec![Check::ok("tools", "every source offers all it has")];
-    }
-    faults
-        .into_iter()
-        .map(|found| {
-            let fault = found.fault;
-            Check::warn(
-                "tools",
-                format!(
-                    "{}: {} is left out: {}",
-                    found.source, fault.what, fault.why
-                ),
-            )
-        })
-        .collect()
 }
 
 async fn store(whole: &Outfitter) -> Check {

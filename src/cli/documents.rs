@@ -1,0 +1,89 @@
+//! The documents that commands print under `--json`, as types. Their JSON Schemas stand in
+//! `docs/protocols/cli/`; those of tools, sessions, events and errors are with the codec.
+
+use outfitter_codec::{SchemaFile, document_schema};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Invocation;
+use super::doctor::Report;
+use super::failure::{Failure, Stop};
+use super::skills::{Listed, Shown};
+use crate::config::explain;
+use outfitter_core::Code;
+
+/// Writes a document, readably.
+pub(crate) fn write(at: &Invocation<'_>, document: &impl Serialize) -> Result<(), Stop> {
+    let value =
+        serde_json::to_value(document).map_err(|error| Failure::of(Code::Internal, &error))?;
+    at.out.document(&value)
+}
+
+/// The schemas of these documents.
+#[must_use]
+pub fn schema_files() -> Vec<SchemaFile> {
+    vec![
+        document_schema::<ConfigChecked>(
+            "config-check.schema.json",
+            "Outfitter: a configuration that is right, version 1",
+        ),
+        document_schema::<explain::Document>(
+            "config-explain.schema.json",
+            "Outfitter: the configuration in effect, version 1",
+        ),
+        document_schema::<Report>(
+            "doctor.schema.json",
+            "Outfitter: what works here and what does not, version 1",
+        ),
+        document_schema::<Begun>(
+            "init.schema.json",
+            "Outfitter: what was written to begin with, version 1",
+        ),
+        document_schema::<Deleted<'static>>(
+            "session-deleted.schema.json",
+            "Outfitter: a session that was deleted, version 1",
+        ),
+        document_schema::<Listed>(
+            "skill-list.schema.json",
+            "Outfitter: the skills that may be used, version 1",
+        ),
+        document_schema::<Shown>("skill.schema.json", "Outfitter: one skill, version 1"),
+    ]
+}
+
+/// A configuration that is right. One that is wrong is an error, with its problems.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ConfigChecked {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub(crate) v: u32,
+    /// Always true.
+    #[schemars(extend("const" = true))]
+    pub(crate) ok: bool,
+    /// The file; left out where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+}
+
+/// A session that was deleted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Deleted<'a> {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub(crate) v: u32,
+    /// Its id.
+    pub(crate) deleted: &'a str,
+}
+
+/// What was written to begin with.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Init")]
+pub(crate) struct Begun {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub(crate) v: u32,
+    /// The files that were written.
+    pub(crate) written: Vec<String>,
+    /// The files that were there before and stay as they are.
+    pub(crate) kept: Vec<String>,
+}

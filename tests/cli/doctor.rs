@@ -1,0 +1,91 @@
+//! `doctor` on what is connected.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+/// The status and finding of the rows about something.
+fn rows(world: &World, what: &str) -> Vec<(String, String)> {
+    let document = world.run(&["doctor", "--json"]).json();
+    let checks = document["checks"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    checks
+        .filter(|row| row["what"] == what)
+        .map(|row| (text(&row["status"]), text(&row["finding"])))
+        .collect()
+}
+
+#[test]
+fn where_nothing_is_connected_there_are_no_rows_of_it() {
+    let world = World::new();
+    for what in ["mcp", "commands", "skills", "connections"] {
+        assert_eq!(rows(&world, what), [], "{what}");
+    }
+}
+
+#[test]
+fn servers_say_how_they_stand() {
+    let world = World::with(
+        "[mcp.servers.notes]\nbuiltin = \"notes\"\n\
+         [mcp.servers.off]\nbuiltin = \"notes\"\nenabled = false\n\
+         [mcp.servers.gone]\ncommand = \"/nowhere/at-all\"\n",
+    );
+    let rows = rows(&world, "mcp");
+    let of = |name: &str| {
+        let mut found = rows
+            .iter()
+            .filter(|(_, text)| text.starts_with(&format!("{name}: ")));
+        found
+            .next()
+            .unwrap_or_else(|| panic!("no {name} in {rows:?}"))
+    };
+    let (status, finding) = of("notes");
+    assert_eq!(status, "ok");
+    assert!(finding.starts_with("notes: ready, "), "{finding}");
+    assert_eq!(of("off"), &("ok".to_owned(), "off: turned off".to_owned()));
+    let (status, finding) = of("gone");
+    assert_eq!(status, "fail");
+    assert!(finding.starts_with("gone: down: "), "{finding}");
+    assert_eq!(
+        world.run(&["doctor"]).code,
+        1,
+        "what is asked for does not work"
+    );
+}
+
+#[test]
+fn servers_that_are_all_turned_off_are_named_once() {
+    let world = World::with("[mcp]\nenabled = false\n[mcp.servers.notes]\nbuiltin = \"notes\"\n");
+    let expected = ("warn".to_owned(), "1 server turned off".to_owned());
+    assert_eq!(rows(&world, "mcp"), [expected]);
+}
+
+#[test]
+fn programs_say_whether_they_answer() {
+    let world = World::with(
+        "[commands.planner]\nprogram = \"planner\"\n\
+         [commands.gone]\nprogram = \"/nowhere/at-all\"\n",
+    );
+    let rows = rows(&world, "commands");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(rows[0].0, "fail");
+    assert!(rows[0].1.starts_with("gone: "), "{rows:?}");
+    assert_eq!(rows[1], ("ok".to_owned(), "planner: planner".to_owned()));
+}
+
+#[test]
+fn skills_say_how_many_they_are_and_what_is_wrong() {
+    let world = World::new();
+    world.write(
+        "work/skills/a/SKILL.md",
+        "---\nname: a\ndescription: About a.\n---\nA.\n",
+    );
+    world.write("work/skills/b/SKILL.md", "---\nname: b\n---\nB.\n");
+    let rows = rows(&world, "skills");
+    assert_eq!(rows[0], ("ok".to_owned(), "1 skill".to_owned()));
+    assert_eq!(rows[1].0, "warn");
+    assert!(
+        rows[1].1.starts_with("ROOT/work/skills/b/SKILL.md"),
+        "{rows:?}"
+    );
+}
