@@ -101,10 +101,6 @@ pub(crate) struct Provider {
     port: u16,
 }
 
-#[expect(
-    clippy::disallowed_types,
-    reason = "a bench keeps the other side out of its own processor time"
-)]
 type Child = std::process::Child;
 
 impl Provider {

@@ -9,6 +9,7 @@
 )]
 
 mod attacks;
+mod escapes;
 mod input;
 mod kit;
 mod lifetime;
