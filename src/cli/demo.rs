@@ -96,7 +96,7 @@ async fn open(
             }
             Err(BuildError::Sandbox(why)) if config.sandbox.backend == Backend::Local => {
                 whole.disconnect().await;
-                tell(at, &format!("! failed to set up the sandbox: {why}\n"));
+                tell(at, &format!("! failed to {why}\n"));
                 config.sandbox.backend = Backend::Passthrough;
             }
             Err(error) => return Err(error.into()),

@@ -93,10 +93,7 @@ fn ran(output: Option<&&&ToolOutput>) -> &'static str {
         .is_some_and(|output| output.status == Status::Success && printed(output).contains("Kiel"));
     match done {
         true => "That fits the data. I'll write it down.",
-        false => {
-            "The script could not run here, so I worked the means out from the data.\\nI'll write \
-             them down."
-        }
+        false => "The script could not run here. I'll write down what it would print.",
     }
 }
 
