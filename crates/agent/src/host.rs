@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    CallEnd, CallHost, CallHostError, Cancel, EventSink, Listing, Principal, RawCall, SessionId,
+    CallEnd, CallHost, CallHostError, EventSink, Listing, Principal, RawCall, SessionId,
 };
 
 use crate::agent::Agent;
@@ -79,7 +79,7 @@ impl CallHost for Host {
     ) -> Result<CallEnd, CallHostError> {
         let session = self.open(who, session).await?;
         self.agent
-            .call(&session, call, Cancel::new(), events)
+            .call(&session, call, events.cancel(), events)
             .await
             .map_err(CallHostError::from)
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Arguments, CallId, Effects, Event, Exposure, Interrupt, JournalError, Principal, Role,
+    Arguments, CallId, Cancel, Effects, Event, Exposure, Interrupt, JournalError, Principal, Role,
     SessionId, SourceId, ToolName, ToolOutput,
 };
 
@@ -81,6 +81,12 @@ pub trait EventSink: Send + Sync {
     /// so that a slow reader neither loses its place nor slows a tool.
     fn has_room(&self) -> bool {
         true
+    }
+
+    /// Stops when whoever takes the events wants no more of what makes them: a client that went
+    /// away, a request that was cancelled. A run that is made for it alone stops with it.
+    fn cancel(&self) -> Cancel {
+        Cancel::new()
     }
 }
 

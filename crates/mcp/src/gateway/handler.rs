@@ -16,11 +16,16 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
 use super::progress::{Forward, Watch};
+use super::queues::Queues;
 use super::results;
 use super::service::SESSION_HEADER;
 
 /// How long progress that came before the end may still be on its way when the end is there.
 const LAST_PROGRESS: Duration = Duration::from_millis(250);
+
+/// How long a host may take to end a run that nobody waits for. What has not ended by then is
+/// dropped.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Digits of the hash in the id of a session that nobody named.
 const SESSION_DIGITS: usize = 24;
@@ -31,6 +36,7 @@ pub(crate) struct Handler {
     host: Arc<dyn CallHost>,
     clock: Arc<dyn Clock>,
     config: Arc<ServerConfig>,
+    queues: Arc<Queues>,
 }
 
 /// Who asks, and in which of their sessions.
@@ -47,6 +53,7 @@ impl Handler {
             host,
             clock,
             config: Arc::new(config),
+            queues: Arc::default(),
         }
     }
 }
@@ -103,14 +110,24 @@ impl ServerHandler for Handler {
             name: request.name.into_owned(),
             arguments: Arguments::from_value(arguments),
         };
-        let (watch, forward) = Watch::new(id, context.meta.get_progress_token());
-        let end = tokio::select! {
+        let gone = context.ct.cancelled();
+        tokio::pin!(gone);
+        let _turn = tokio::select! {
             biased;
-            end = self.make(caller, call, watch.clone(), forward, &context) => end,
-            // Nobody reads the answer; the host sees that its call is given up.
-            () = context.ct.cancelled() => return Err(failed("the call was stopped")),
+            turn = self.queues.turn(&caller.session) => turn,
+            () = &mut gone => return Err(failed("the call was stopped before it was made")),
         };
-        Ok(end.into())
+        let (watch, forward) = Watch::new(id, context.meta.get_progress_token());
+        let work = self.make(caller, call, watch.clone(), forward, &context);
+        tokio::pin!(work);
+        tokio::select! {
+            biased;
+            end = &mut work => return Ok(end.into()),
+            () = gone => watch.cancel.cancel(),
+        }
+        // Nobody reads the answer; the host ends its run.
+        let _ = tokio::time::timeout(STOP_TIMEOUT, work).await;
+        Err(failed("the call was stopped"))
     }
 }
 
@@ -127,14 +144,22 @@ impl Handler {
         let work = self.host.call(caller.who, &caller.session, call, events);
         let shown = forward.run(&context.peer);
         tokio::pin!(shown);
+        // Whoever asked for no progress has been shown all of it long before the end.
+        let mut all_shown = false;
         // A client that reads slowly holds its progress up and not the call.
         let end = tokio::select! {
             biased;
             end = work => end,
-            () = async { shown.as_mut().await; std::future::pending::<()>().await } => unreachable!(),
+            () = async {
+                shown.as_mut().await;
+                all_shown = true;
+                std::future::pending::<()>().await;
+            } => unreachable!(),
         };
         watch.close();
-        let _ = tokio::time::timeout(LAST_PROGRESS, shown).await;
+        if !all_shown {
+            let _ = tokio::time::timeout(LAST_PROGRESS, shown).await;
+        }
         results::result(end, watch.message().as_deref())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`service`]: what the HTTP layer mounts; who calls, and whose session it is
 //! - [`handler`]: listing and calling, as the library asks for them
+//! - [`queues`]: one call of a session after the other
 //! - [`progress`], [`results`]: what happens meanwhile, and what came of it
 //!
 //! The gateway decides nothing: every listing and every call goes to the
@@ -10,6 +11,7 @@
 
 mod handler;
 mod progress;
+mod queues;
 mod results;
 mod service;
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use outfitter_core::{CallId, Event, EventBody, EventSink, Message};
+use outfitter_core::{CallId, Cancel, Event, EventBody, EventSink, Message};
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::Peer;
@@ -14,6 +14,8 @@ const CAPACITY: usize = 32;
 /// Sees the events of one call: its progress goes on to the client, its message is kept.
 pub(crate) struct Watch {
     call: CallId,
+    /// Stops when the client wants no answer any more.
+    pub(crate) cancel: Cancel,
     seen: Mutex<Seen>,
 }
 
@@ -41,7 +43,12 @@ impl Watch {
             progress,
             message: None,
         });
-        (Arc::new(Self { call, seen }), Forward { wanted })
+        let watch = Self {
+            call,
+            cancel: Cancel::new(),
+            seen,
+        };
+        (Arc::new(watch), Forward { wanted })
     }
 
     /// Nothing more is shown.
@@ -60,6 +67,10 @@ impl Watch {
 }
 
 impl EventSink for Watch {
+    fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
     fn send(&self, event: Arc<Event>) {
         match &event.body {
             EventBody::ToolProgress {

@@ -106,15 +106,18 @@ impl Client {
         client
     }
 
-    async fn send(&self, method: &str, mut params: Value) -> Response<Body> {
+    async fn send(&self, method: &str, params: Value) -> Response<Body> {
+        self.post(&self.request(7, method, params)).await
+    }
+
+    fn request(&self, id: usize, method: &str, mut params: Value) -> Value {
         if self.wire == Wire::Modern {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
             meta["io.modelcontextprotocol/clientInfo"] = json!({"name": "t", "version": "1"});
         }
-        self.post(&json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
-            .await
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
     }
 
     async fn post(&self, message: &Value) -> Response<Body> {
@@ -268,6 +271,30 @@ async fn a_cancelled_call_is_given_up() {
     assert_eq!(client.post(&cancel).await.status(), StatusCode::ACCEPTED);
     until(|| host.given_up.load(Ordering::SeqCst) == 1).await;
     drop(response);
+}
+
+#[rstest]
+#[tokio::test]
+async fn calls_at_once_are_made_one_after_the_other(
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+) {
+    let host = Hosted::new();
+    let client = Client::connect(&service(&host), principal("ann", Role::User), wire).await;
+    let calls = (0..5).map(|n| {
+        let client = &client;
+        async move {
+            let params = json!({"name": "steps", "arguments": {}});
+            let body = client.request(100 + n, "tools/call", params);
+            let mut all = messages(client.post(&body).await).await;
+            all.pop().unwrap_or_else(|| panic!("call {n} got no reply"))
+        }
+    });
+    let replies = futures_util::future::join_all(calls).await;
+    for (n, reply) in replies.iter().enumerate() {
+        assert_eq!(reply["id"], 100 + n, "{reply}");
+        assert_eq!(reply["result"]["structuredContent"], json!({"steps": 3}));
+    }
+    assert_eq!(host.most_at_once(), 1);
 }
 
 #[tokio::test]

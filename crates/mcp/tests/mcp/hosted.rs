@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Attended, CallEnd, CallHost, CallHostError, CallId, Cancel, Deadline, EntryBody, Event,
-    EventBody, EventSeq, EventSink, Exposure, Grant, Journal, JournalError, Listing, NameSet,
-    Outcome, Part, PartSource, Principal, Progress, ProgressSink, RawCall, RefusingArtifacts,
-    RefusingSandbox, Reply, Role, RunId, Selection, Services, SessionFacts, SessionId, SourceId,
-    Stream, SystemClock, Tool, ToolContext, ToolError, ToolName, ToolSource, ToolSpec, Trust,
-    UnixMs,
+    Attended, CallEnd, CallHost, CallHostError, CallId, Deadline, EntryBody, Event, EventBody,
+    EventSeq, EventSink, Exposure, Grant, Journal, JournalError, Listing, NameSet, Outcome, Part,
+    PartSource, Principal, Progress, ProgressSink, RawCall, RefusingArtifacts, RefusingSandbox,
+    Reply, Role, RunId, Selection, Services, SessionFacts, SessionId, SourceId, Stream,
+    SystemClock, Tool, ToolContext, ToolError, ToolName, ToolSource, ToolSpec, Trust, UnixMs,
 };
 use outfitter_tools::{NativeSource, Pipeline, RunHandle, ToolRegistry, ToolView};
 use serde_json::{Value, json};
@@ -24,9 +23,16 @@ pub(crate) struct Hosted {
     /// Calls that were begun, and those that were given up.
     pub(crate) begun: Arc<AtomicU64>,
     pub(crate) given_up: Arc<AtomicU64>,
+    running: AtomicU64,
+    most: AtomicU64,
 }
 
 impl Hosted {
+    /// The most calls that ran at once.
+    pub(crate) fn most_at_once(&self) -> u64 {
+        self.most.load(Ordering::SeqCst)
+    }
+
     pub(crate) fn new() -> Arc<Self> {
         let begun = Arc::new(AtomicU64::new(0));
         let given_up = Arc::new(AtomicU64::new(0));
@@ -77,6 +83,8 @@ impl Hosted {
             seen: Mutex::default(),
             begun: Arc::default(),
             given_up: Arc::default(),
+            running: AtomicU64::new(0),
+            most: AtomicU64::new(0),
         }
     }
 
@@ -123,6 +131,7 @@ impl CallHost for Hosted {
         let seen = (session.to_string(), who.subject.as_str().to_owned());
         self.seen.lock().unwrap().push(seen);
         let run = RunId::mint(&SystemClock);
+        let cancel = events.cancel();
         let journal = Arc::new(Told {
             events,
             session: session.clone(),
@@ -135,7 +144,7 @@ impl CallHost for Hosted {
             session: session.clone(),
             run,
             attended: Attended::No,
-            cancel: Cancel::new(),
+            cancel,
             deadline: Deadline::NEVER,
             journal,
             sandbox: Arc::new(RefusingSandbox::new()),
@@ -143,7 +152,11 @@ impl CallHost for Hosted {
             clock: Arc::new(SystemClock),
             services: Services::default(),
         };
-        Ok(self.pipeline.run(&view, call, &handle).await?)
+        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(running, Ordering::SeqCst);
+        let end = self.pipeline.run(&view, call, &handle).await;
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        Ok(end?)
     }
 }
 
