@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    ArtifactStore, CallEnd, Cancel, Clock, EventSink, Interrupt, Log, ModelProvider, RawCall,
-    RunId, RunOutcome, RunOutput, Services, WarningCode,
+    ArtifactStore, CallEnd, Cancel, Clock, EventSink, Interrupt, Log, MessageId, ModelProvider,
+    RawCall, RunId, RunOutcome, RunOutput, Services, WarningCode,
 };
 use outfitter_tools::Pipeline;
 
@@ -67,6 +67,9 @@ pub struct RunRequest {
     pub input: Input,
     /// What a person should know of how it was asked for.
     pub notes: Vec<Note>,
+    /// The id of the message that the words become, where a client has given it one that is new
+    /// in the session; else one is made.
+    pub message: Option<MessageId>,
 }
 
 /// Something that a person should know of how a run was asked for.
@@ -83,6 +86,7 @@ impl From<Input> for RunRequest {
         Self {
             input,
             notes: Vec::new(),
+            message: None,
         }
     }
 }

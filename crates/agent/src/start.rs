@@ -21,7 +21,11 @@ pub(crate) async fn begin(
     writer: &Writer,
     request: RunRequest,
 ) -> Result<(), JournalError> {
-    let RunRequest { input, notes } = request;
+    let RunRequest {
+        input,
+        notes,
+        message,
+    } = request;
     let clock = &*parts.clock;
     let (dead, resumes) = writer
         .folded(|log| {
@@ -85,7 +89,8 @@ pub(crate) async fn begin(
                 let message = Message::text(id, MessageRole::System, &**opening);
                 entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
             }
-            let message = Message::text(MessageId::mint(clock), MessageRole::User, text);
+            let id = message.unwrap_or_else(|| MessageId::mint(clock));
+            let message = Message::text(id, MessageRole::User, text);
             entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
         }
     }

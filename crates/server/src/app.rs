@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outfitter_agent::{Host, Input, RunRequest, Session};
 use outfitter_core::{
-    ArtifactStore, CallEnd, Clock, Log, Principal, RawCall, RunId, Scope, SessionId,
+    ArtifactStore, CallEnd, Clock, EventSink, Log, Principal, RawCall, RunId, Scope, SessionId,
 };
 use tokio::sync::oneshot;
 
@@ -12,6 +12,7 @@ use crate::live::{Live, LiveRun, Mailbox, Place};
 use crate::parts::{Directory, ServerConfig, ServerParts, SessionHolds};
 use crate::principals::Principals;
 use crate::problem::Problem;
+use crate::routes::{ClientRuns, Histories};
 use crate::waits::Waits;
 
 /// What all requests share.
@@ -25,7 +26,8 @@ pub(crate) struct App {
     pub(crate) config: ServerConfig,
     pub(crate) live: Live,
     pub(crate) waits: Waits,
-    pub(crate) client_runs: crate::routes::ClientRuns,
+    pub(crate) client_runs: ClientRuns,
+    pub(crate) histories: Histories,
 }
 
 /// A run that has begun.
@@ -51,7 +53,8 @@ impl App {
             config: parts.config,
             live: Live::new(),
             waits: Waits::default(),
-            client_runs: crate::routes::ClientRuns::default(),
+            client_runs: ClientRuns::default(),
+            histories: Histories::default(),
         }
     }
 
@@ -110,11 +113,12 @@ impl App {
         Ok(())
     }
 
-    /// Makes one call without a model. `tell` hears what becomes of it.
+    /// Makes one call without a model, and waits until it has begun. `outside` hears its events.
     pub(crate) async fn call(
         self: &Arc<Self>,
         session: Session,
         call: RawCall,
+        outside: Option<Arc<dyn EventSink>>,
     ) -> Result<(RunId, Arc<LiveRun>, oneshot::Receiver<Called>), Problem> {
         let app = self.clone();
         let place = Place {
@@ -123,6 +127,9 @@ impl App {
         };
         let (tell, told) = oneshot::channel();
         let (live, begun) = self.live.start(place, |live| async move {
+            if let Some(outside) = outside {
+                live.hub.tell(outside);
+            }
             match app.make_call(&live, session, call).await {
                 Ok(end) => drop(tell.send(Ok(end))),
                 Err(problem) => {

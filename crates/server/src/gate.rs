@@ -33,6 +33,9 @@ pub(crate) async fn gate(State(app): State<Arc<App>>, request: Request, next: Ne
         Ok(Admitted::Request(request)) => next.run(*request).await,
         Err(problem) => return problem.into_response(),
     };
+    if is_plain_refusal(&response) {
+        response = Problem::malformed("the path or the query cannot be read").into_response();
+    }
     let headers = response.headers_mut();
     if let Some(origin) = origin {
         may_read(headers, origin);
@@ -86,18 +89,30 @@ fn admit(app: &App, mut request: Request) -> Result<Admitted, Problem> {
     )))
 }
 
+/// What the router says itself when it cannot read a path.
+fn is_plain_refusal(response: &Response) -> bool {
+    let kind = response.headers().get(header::CONTENT_TYPE);
+    response.status() == StatusCode::BAD_REQUEST
+        && kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/plain"))
+}
+
 /// Somebody else's name that leads here: a page that had its own name point to this machine.
 fn check_host(request: &Request, allowed: &[String]) -> Result<(), Problem> {
     let mut named = request.headers().get_all(header::HOST).iter();
     let host = named.next().and_then(|host| host.to_str().ok());
     let host = host.filter(|_| named.next().is_none());
-    let known = host
-        .and_then(|host| Url::parse(&format!("http://{host}/")).ok())
-        .filter(|url| url.path() == "/" && url.username().is_empty())
-        .is_some_and(|url| {
-            is_loopback(url.host().as_ref()) || allowed.iter().any(|origin| has_host(origin, &url))
-        });
-    if known {
+    let is_known = |host: &str| {
+        Url::parse(&format!("http://{host}/"))
+            .ok()
+            .filter(|url| url.path() == "/" && url.username().is_empty())
+            .is_some_and(|url| {
+                is_loopback(url.host().as_ref())
+                    || allowed.iter().any(|origin| has_host(origin, &url))
+            })
+    };
+    // A request may say its whole address, which then stands above the header.
+    let whole = request.uri().authority();
+    if host.is_some_and(is_known) && whole.is_none_or(|whole| is_known(whole.as_str())) {
         Ok(())
     } else {
         Err(forbidden("the Host is not this server's"))
@@ -193,7 +208,8 @@ fn may_read(headers: &mut HeaderMap, origin: HeaderValue) {
         ),
         (
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
-            "mcp-session-id, outfitter-run-id, outfitter-session-id, outfitter-total-bytes",
+            "mcp-session-id, outfitter-run-id, outfitter-session-id, outfitter-total-bytes, \
+             outfitter-next-offset",
         ),
         (header::ACCESS_CONTROL_MAX_AGE, PREFLIGHT_AGE),
     ];

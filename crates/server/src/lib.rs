@@ -12,6 +12,7 @@
 
 mod app;
 mod body;
+mod calls;
 mod connection;
 mod entries;
 mod follow;
@@ -27,6 +28,8 @@ mod stream;
 mod waits;
 
 pub use gate::DEFAULT_BODY_BYTES;
-pub use parts::{Directory, NoDirectory, ServerConfig, ServerParts, SessionHold, SessionHolds};
+pub use parts::{
+    Directory, MountMcp, Mounted, NoDirectory, ServerConfig, ServerParts, SessionHold, SessionHolds,
+};
 pub use principals::{Caller, LocalPrincipals, Principals};
 pub use server::{ServeError, Server};

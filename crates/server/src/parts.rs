@@ -6,7 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::Router;
 use outfitter_agent::Host;
-use outfitter_core::{ArtifactStore, CallHostError, Listing, Log, Principal, Scope, SessionId};
+use outfitter_core::{
+    ArtifactStore, CallHost, CallHostError, Listing, Log, Principal, Scope, SessionId,
+};
 use serde_json::Value;
 
 use crate::principals::Principals;
@@ -25,11 +27,23 @@ pub struct ServerParts {
     pub directory: Arc<dyn Directory>,
     /// What keeps other processes from a session; none where there are none.
     pub holds: Option<Arc<dyn SessionHolds>>,
-    /// What answers at `/mcp`, for example `Router::new().fallback_service(gateway)`. Its requests
-    /// carry an `Arc<Principal>` as an extension; Host, Origin, type and size were looked at.
-    pub mcp: Option<Router>,
+    /// Makes what answers at `/mcp` of a host for its calls: they are runs of this server, like all
+    /// others.
+    pub mcp: Option<MountMcp>,
     /// How it behaves.
     pub config: ServerConfig,
+}
+
+/// Makes what answers at `/mcp`.
+pub type MountMcp = Box<dyn FnOnce(Arc<dyn CallHost>) -> Mounted + Send>;
+
+/// What answers at a path.
+pub struct Mounted {
+    /// For example `Router::new().fallback(…)`. Its requests carry an `Arc<Principal>` as an
+    /// extension; Host, Origin, type and size were looked at.
+    pub router: Router,
+    /// Ends its streams, when the server stops.
+    pub stop: Box<dyn Fn() + Send + Sync>,
 }
 
 /// How a server behaves.

@@ -9,6 +9,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::app::App;
+use crate::calls::Calls;
 use crate::parts::ServerParts;
 use crate::{connection, gate, recovery, routes};
 
@@ -27,22 +28,30 @@ pub enum ServeError {
 pub struct Server {
     app: Arc<App>,
     router: Router,
+    stop_mounted: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl Server {
     /// A server of these parts.
     #[must_use]
     pub fn new(mut parts: ServerParts) -> Self {
-        let mcp = parts.mcp.take();
+        let mount = parts.mcp.take();
         let app = Arc::new(App::new(parts));
         let mut router = routes::router();
-        if let Some(mcp) = mcp {
-            router = router.route_service("/mcp", mcp);
+        let mut stop_mounted = None;
+        if let Some(mount) = mount {
+            let mounted = mount(Arc::new(Calls::new(app.clone())));
+            router = router.route_service("/mcp", mounted.router);
+            stop_mounted = Some(mounted.stop);
         }
         let router = router
             .layer(middleware::from_fn_with_state(app.clone(), gate::gate))
             .with_state(app.clone());
-        Self { app, router }
+        Self {
+            app,
+            router,
+            stop_mounted,
+        }
     }
 
     /// Serves until `shutdown`. Turns that broke off go on at once; what nobody answers expires.
@@ -85,6 +94,9 @@ impl Server {
         tokio::select! {
             () = served.as_mut() => {}
             () = shutdown => {
+                if let Some(stop_mounted) = &self.stop_mounted {
+                    stop_mounted();
+                }
                 // Runs record their ends while their streams are still read.
                 tokio::join!(app.live.end_all(grace), served);
             }

@@ -19,7 +19,7 @@ const SNAPSHOT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The conversation of a session. The messages of the person, the model and the tools are in it;
 /// the application's own are for the model only.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Transcript {
     items: VecDeque<Item>,
     bytes: usize,
@@ -31,7 +31,7 @@ pub struct Transcript {
     waiting: Vec<Arc<Interrupt>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Item {
     Message(Arc<Message>),
     /// A call that no message asks for.

@@ -22,6 +22,8 @@ pub(crate) struct Hub {
 struct State {
     begun: Option<oneshot::Sender<Result<RunId, Problem>>>,
     followers: Vec<Arc<Mailbox>>,
+    /// Who made the run from outside of this crate, and hears of it in their own way.
+    outside: Option<Arc<dyn EventSink>>,
     last: Option<Arc<Event>>,
     over: bool,
 }
@@ -36,6 +38,7 @@ impl Hub {
             state: Mutex::new(State {
                 begun: Some(begun),
                 followers: Vec::new(),
+                outside: None,
                 last: None,
                 over: false,
             }),
@@ -59,6 +62,11 @@ impl Hub {
         Some(mailbox)
     }
 
+    /// Tells `outside` too, from now on.
+    pub(crate) fn tell(&self, outside: Arc<dyn EventSink>) {
+        self.lock().outside = Some(outside);
+    }
+
     /// Takes a mailbox out.
     pub(crate) fn leave(&self, mailbox: &Arc<Mailbox>) {
         let mut state = self.lock();
@@ -79,6 +87,9 @@ impl Hub {
         let mut state = self.lock();
         state.over = true;
         let last = state.last.take();
+        if let (Some(outside), Some(last)) = (state.outside.take(), &last) {
+            outside.send(last.clone());
+        }
         for follower in std::mem::take(&mut state.followers) {
             if let Some(last) = &last {
                 follower.send(last.clone());
@@ -110,11 +121,17 @@ impl EventSink for Hub {
         for follower in &state.followers {
             follower.send(event.clone());
         }
+        if let Some(outside) = &state.outside {
+            outside.send(event);
+        }
     }
 
     /// The run goes at the pace of its fastest follower; a slower one is told what it missed.
     fn has_room(&self) -> bool {
         let state = self.lock();
-        state.followers.is_empty() || state.followers.iter().any(|follower| follower.has_room())
+        let outside = state.outside.as_deref().map(EventSink::has_room);
+        let mailboxes = state.followers.iter().map(|follower| follower.has_room());
+        let mut rooms = mailboxes.chain(outside).peekable();
+        rooms.peek().is_none() || rooms.any(|has_room| has_room)
     }
 }

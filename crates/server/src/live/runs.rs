@@ -14,6 +14,9 @@ use crate::problem::Problem;
 /// Runs that are over and whose session is remembered, so that it need not be looked for.
 pub(crate) const RECENT: usize = 10_000;
 
+/// Runs at once.
+const MOST: usize = 1_024;
+
 /// Where a run's entries are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
@@ -106,6 +109,10 @@ impl Live {
             return Err(stopping());
         }
         reap(&mut tasks);
+        if tasks.len() >= MOST {
+            let error = ErrorInfo::new(Code::RateLimited, "as many runs as may are under way");
+            return Err(error.into());
+        }
         tasks.spawn(async move {
             let _ending = ending;
             work.await;

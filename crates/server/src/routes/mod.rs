@@ -20,6 +20,7 @@ use http::{HeaderValue, StatusCode, header};
 use outfitter_core::{Code, ErrorInfo, PageRequest};
 use serde_json::Value;
 
+pub(crate) use agui::Histories;
 pub(crate) use client_runs::ClientRuns;
 
 use crate::app::App;

@@ -65,6 +65,7 @@ pub(super) async fn start(
     let request = RunRequest {
         input: Input::Prompt(wanted.input),
         notes,
+        message: None,
     };
     let started = app.start(session, request).await?;
     let run = started.run.clone();

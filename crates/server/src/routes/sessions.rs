@@ -130,6 +130,7 @@ pub(super) async fn delete(
     let _held = app.hold(&place)?;
     app.log.delete(scope, session).await?;
     app.waits.forget(&place);
+    app.histories.forget(&place);
     if let Err(error) = app.artifacts.delete_session(scope, session).await {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, %session, "artifacts of a deleted session stay behind");

@@ -8,8 +8,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use outfitter_codec::{encode_listing, encode_tool_output};
 use outfitter_core::{
-    Arguments, CallEnd, CallHost as _, CallId, Cancel, Code, ErrorInfo, Principal, RawCall, Scope,
-    Seq, SessionId,
+    Arguments, CallEnd, CallHost as _, CallId, Code, ErrorInfo, Principal, RawCall, Scope, Seq,
+    SessionId,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use super::{document, unwritable, with_header};
 use crate::app::App;
 use crate::body;
+use crate::calls::Leaving;
 use crate::problem::{Problem, status_of};
 
 /// Whose tools.
@@ -75,7 +76,7 @@ pub(super) async fn call(
         name,
         arguments: Arguments::parse(raw),
     };
-    let (run, live, told) = app.call(session, call).await?;
+    let (run, live, told) = app.call(session, call, None).await?;
     let leaving = Leaving(live.cancel.clone());
     let end = told.await.unwrap_or_else(|_| Err(broke_down()))?;
     drop(leaving);
@@ -95,13 +96,4 @@ pub(super) async fn call(
 
 fn broke_down() -> Problem {
     ErrorInfo::new(Code::Internal, "the call broke down").into()
-}
-
-/// Ends the call when nobody waits for it any more.
-struct Leaving(Cancel);
-
-impl Drop for Leaving {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }

@@ -272,6 +272,60 @@ async fn a_run_that_is_sent_twice_is_made_once() {
 }
 
 #[tokio::test]
+async fn words_are_known_by_the_clients_id_and_are_not_said_again_after_a_run_that_failed() {
+    let served = World::new().serve().await;
+    let words = json!([{ "id": "first", "role": "user", "content": "call hangs {}" }]);
+    let mut stream = post("/agui", &input("t", "r1", words))
+        .open(served.at)
+        .await;
+    let mut text = String::new();
+    while !text.contains("TOOL_CALL_END") {
+        text.push_str(&String::from_utf8(stream.piece().await.unwrap()).unwrap());
+    }
+    drop(stream);
+    let at = served.at;
+    // The client keeps its words, though nothing came of them, and adds to them.
+    let history = json!([
+        { "id": "first", "role": "user", "content": "call hangs {}" },
+        { "id": "second", "role": "user", "content": "hello" },
+    ]);
+    soon(async || {
+        let answer = post("/agui", &input("t", "r2", history.clone()))
+            .send(at)
+            .await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    let told = get("/v1/sessions/t/messages").send(at).await.json();
+    let words: Vec<(&str, &str)> = told["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|message| message["role"] == "user")
+        .map(|message| {
+            let of = |key: &str| message[key].as_str().unwrap();
+            (of("id"), of("content"))
+        })
+        .collect();
+    assert_eq!(words, [("first", "call hangs {}"), ("second", "hello")]);
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_out_the_last_reply_gets_another_one() {
+    let served = World::new().serve().await;
+    sound(&served, &input("t", "r1", says("hello"))).await;
+    let again = sound(&served, &input("t", "r2", says("hello"))).await;
+    assert_eq!(again.last().unwrap()["outcome"]["type"], "success");
+    let told = get("/v1/sessions/t/messages").send(served.at).await.json();
+    let messages = told["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 4);
+    assert_eq!(messages[0]["id"], "u1");
+    assert_ne!(messages[2]["id"], "u1");
+    served.stop().await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_taken_ends_with_an_error_and_the_clients_tools_with_a_warning() {
     let served = World::new().serve().await;
     let nothing = sound(&served, &input("t", "r1", json!([]))).await;

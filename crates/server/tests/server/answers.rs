@@ -1,5 +1,6 @@
 //! Questions and approvals over HTTP, and what waiting costs.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::client::{get, post};
@@ -30,9 +31,17 @@ async fn followed(served: &Served, answer: &Value) -> Vec<Value> {
         .lines()
 }
 
+#[rstest]
 #[tokio::test]
-async fn two_questions_are_answered_one_by_one_also_after_a_restart() {
-    let world = World::new();
+async fn two_questions_are_answered_one_by_one_also_after_a_restart(
+    #[values(false, true)] in_file: bool,
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let world = if in_file {
+        World::in_file(folder.path())
+    } else {
+        World::new()
+    };
     let served = world.serve().await;
     let lines = waiting(&served, "a", "call ask {\"n\":1}\ncall ask {\"n\":2}").await;
     let questions = ids(&lines, "question");

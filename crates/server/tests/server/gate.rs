@@ -115,6 +115,18 @@ async fn a_credential_that_nothing_accepts_is_401_and_never_a_guest(#[case] sent
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_as_an_address_is_a_problem_too() {
+    let served = World::new().serve().await;
+    let path = get("/v1/runs/%ff").send(served.at).await;
+    path.is_problem(400, "invalid_arguments");
+    let whole = get("http://evil.example/healthz").header("host", "localhost");
+    whole.send(served.at).await.is_problem(403, "not_permitted");
+    let ours = get("http://localhost/healthz").header("host", "localhost");
+    assert_eq!(ours.send(served.at).await.status, 200);
+    served.stop().await;
+}
+
+#[tokio::test]
 async fn a_body_beyond_the_bound_is_413_whatever_it_says_of_its_size() {
     let served = World::new().serve().await;
     let large = "x".repeat(outfitter_server::DEFAULT_BODY_BYTES);

@@ -7,15 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
 use futures_util::StreamExt as _;
 use outfitter_agent::{
     Agent, AgentParts, AgentSettings, Host, Limits, ProgressSettings, Session, SessionSource, Told,
 };
 use outfitter_core::*;
+use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{
-    Caller, Directory, LocalPrincipals, Principals, Server, ServerConfig, ServerParts,
+    Caller, Directory, LocalPrincipals, Mounted, Principals, Server, ServerConfig, ServerParts,
+    SessionHolds,
 };
-use outfitter_store::{MemoryArtifacts, MemoryLog};
+use outfitter_store::{MemoryArtifacts, MemoryLog, SqliteLog};
 use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry, read_artifact};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -178,7 +183,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 
 /// A log that can be cut off, as when the process dies.
 pub(crate) struct Mortal {
-    pub(crate) inner: Arc<MemoryLog>,
+    inner: Arc<dyn Log>,
     dead: AtomicBool,
 }
 
@@ -203,6 +208,14 @@ impl Log for Mortal {
 
     async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError> {
         self.inner.list(scope, page).await
+    }
+
+    async fn find(
+        &self,
+        scope: &Scope,
+        what: Mention<'_>,
+    ) -> Result<Option<SessionId>, StoreError> {
+        self.inner.find(scope, what).await
     }
 
     async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {
@@ -297,25 +310,31 @@ impl Directory for Sealed {
 /// What outlives a server.
 #[derive(Clone)]
 pub(crate) struct World {
-    pub(crate) log: Arc<MemoryLog>,
+    pub(crate) log: Arc<dyn Log>,
     pub(crate) artifacts: Arc<MemoryArtifacts>,
     pub(crate) config: ServerConfig,
+    pub(crate) holds: Option<Arc<dyn SessionHolds>>,
 }
 
 impl World {
     pub(crate) fn new() -> Self {
         Self {
-            log: Arc::default(),
+            log: Arc::new(MemoryLog::default()),
             artifacts: Arc::new(MemoryArtifacts::new(Arc::new(SystemClock))),
             config: ServerConfig::default(),
+            holds: None,
         }
     }
 
-    pub(crate) async fn serve(&self) -> Served {
-        let log = Arc::new(Mortal {
-            inner: self.log.clone(),
-            dead: AtomicBool::new(false),
-        });
+    /// The same, over a file in `folder`.
+    pub(crate) fn in_file(folder: &std::path::Path) -> Self {
+        Self {
+            log: Arc::new(SqliteLog::new(folder.join("o.db"))),
+            ..Self::new()
+        }
+    }
+
+    pub(crate) fn server(&self, log: Arc<dyn Log>) -> Server {
         let registry = ToolRegistry::default();
         let mut all = tools();
         all.push(read_artifact(12_000));
@@ -345,9 +364,9 @@ impl World {
                 progress: ProgressSettings::default(),
             },
         });
-        let server = Server::new(ServerParts {
+        Server::new(ServerParts {
             host: Host::new(Arc::new(agent), sealed.clone()),
-            log: log.clone(),
+            log,
             artifacts: self.artifacts.clone(),
             principals: Arc::new(Tokens(LocalPrincipals {
                 tenant: "local".into(),
@@ -355,10 +374,28 @@ impl World {
                 role: Role::Guest,
             })),
             directory: sealed,
-            holds: None,
-            mcp: None,
+            holds: self.holds.clone(),
+            mcp: Some(Box::new(|calls| {
+                let options = GatewayOptions::loopback(calls, Arc::new(SystemClock));
+                let gateway = McpService::new(options);
+                let ending = gateway.clone();
+                Mounted {
+                    router: Router::new().fallback(async move |request: Request| {
+                        gateway.handle(request).await.map(Body::new)
+                    }),
+                    stop: Box::new(move || ending.stop()),
+                }
+            })),
             config: self.config.clone(),
+        })
+    }
+
+    pub(crate) async fn serve(&self) -> Served {
+        let log = Arc::new(Mortal {
+            inner: self.log.clone(),
+            dead: AtomicBool::new(false),
         });
+        let server = self.server(log.clone());
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let at = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -1,8 +1,14 @@
 //! How a server ends, and what it finds when it begins again.
 
-use serde_json::{Value, json};
+use std::net::Ipv4Addr;
+use std::sync::Arc;
 
-use crate::client::{get, post};
+use outfitter_core::{CallHostError, Scope, SessionId};
+use outfitter_server::{ServeError, SessionHold, SessionHolds};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::client::{delete, get, post};
 use crate::harness::{World, soon};
 use crate::runs::check_live;
 
@@ -109,5 +115,62 @@ async fn a_dead_run_is_followed_until_its_end_is_written_and_a_live_resume_can_b
         .lines();
     assert_eq!(told[0]["resumes"], lines[0]["run_id"]);
     assert_eq!(told.last().unwrap()["outcome"], "success");
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn an_address_that_others_reach_is_refused() {
+    let world = World::new();
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).await.unwrap();
+    let served = world.server(world.log.clone()).serve(listener, async {});
+    assert!(matches!(served.await, Err(ServeError::NotLoopback(_))));
+}
+
+/// Another process has the session `theirs`.
+struct Theirs;
+
+struct Held;
+
+impl SessionHold for Held {}
+
+impl SessionHolds for Theirs {
+    fn hold(&self, _: &Scope, id: &SessionId) -> Result<Box<dyn SessionHold>, CallHostError> {
+        if id.as_str() == "theirs" {
+            return Err(CallHostError::Busy(id.clone()));
+        }
+        Ok(Box::new(Held))
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_another_process_has_is_left_to_it() {
+    let mut world = World::new();
+    let served = world.serve().await;
+    let body = json!({ "session_id": "theirs", "input": "call hangs {}" });
+    let mut client = post("/v1/runs", &body).open(served.at).await;
+    client.until("tool_call").await;
+    served.kill();
+
+    world.holds = Some(Arc::new(Theirs));
+    let served = world.serve().await;
+    post("/v1/runs", &body)
+        .send(served.at)
+        .await
+        .is_problem(409, "busy");
+    delete("/v1/sessions/theirs")
+        .send(served.at)
+        .await
+        .is_problem(409, "busy");
+    let calls = json!({ "session_id": "theirs" });
+    let called = post("/v1/tools/echo/call", &calls).send(served.at).await;
+    called.is_problem(409, "busy");
+    let ours = json!({ "session_id": "ours", "input": "hi" });
+    assert_eq!(post("/v1/runs", &ours).send(served.at).await.status, 200);
+    // The turn that broke off there was not taken up: its run still has no end.
+    let told = get("/v1/sessions/theirs/messages")
+        .send(served.at)
+        .await
+        .json();
+    assert_eq!(told["messages"].as_array().unwrap().len(), 2);
     served.stop().await;
 }

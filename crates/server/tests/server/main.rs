@@ -14,6 +14,7 @@ mod gate;
 mod harness;
 mod isolation;
 mod life;
+mod mcp;
 mod peers;
 mod runs;
 mod sessions;

@@ -1,11 +1,14 @@
 //! What a client asks for: new words, answers, or what it asked before.
 
+use std::collections::HashSet;
+
 use outfitter_agent::{Answered, Input, Note, RunRequest};
 use outfitter_codec::agui::{
-    ApprovalScope, Resolution, ResumeFault, ResumeStatus, RunAgentInput, approval, check_resume,
+    ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus, RunAgentInput,
+    approval, check_resume,
 };
 use outfitter_core::{
-    AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, Principal, WarningCode,
+    AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Principal, WarningCode,
 };
 use serde_json::Value;
 
@@ -13,6 +16,9 @@ use super::history::History;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::routes::answers::not_for_a_session;
+
+/// Bytes of an id that is kept as the client gave it.
+const MOST_ID_BYTES: usize = 256;
 
 /// What a client asks for.
 #[derive(Debug)]
@@ -53,6 +59,7 @@ pub(super) fn asked(
     Ok(Asked::Run(RunRequest {
         input: request,
         notes: notes(input),
+        message: id_of_words(input, history),
     }))
 }
 
@@ -61,7 +68,7 @@ fn words(input: &RunAgentInput, history: &History) -> Result<Input, Problem> {
     if let Some(waits) = history.transcript.waiting().first() {
         return Err(ResumeFault::NotAnswered(waits.id.clone()).info().into());
     }
-    let new = input.new_user_messages(|id| history.known.contains(id));
+    let new = new_messages(input, history);
     if let Some(part) = new.iter().flat_map(|message| &message.left_out).next() {
         let error = format!("a message has a part of the type {part}, and only text is read");
         return Err(ErrorInfo::new(Code::InvalidArguments, error).into());
@@ -74,11 +81,40 @@ fn words(input: &RunAgentInput, history: &History) -> Result<Input, Problem> {
     if history.unfinished {
         return Ok(Input::Continue);
     }
-    Err(ErrorInfo::new(
-        Code::InvalidArguments,
-        "the messages end with no new words of the user, and the thread has nothing to go on with",
-    )
-    .into())
+    // A client that leaves out the reply to the last words wants another one.
+    let spoken = input
+        .messages
+        .iter()
+        .rfind(|message| message.role != InputRole::Aside);
+    match spoken {
+        Some(last) if last.role == InputRole::User && history.knows(last) => {
+            Ok(Input::Prompt(last.text.trim().to_owned()))
+        }
+        Some(_) | None => Err(ErrorInfo::new(
+            Code::InvalidArguments,
+            "the messages end with no words of the user, and the thread has nothing to go on with",
+        )
+        .into()),
+    }
+}
+
+fn new_messages<'a>(input: &'a RunAgentInput, history: &History) -> Vec<&'a InputMessage> {
+    let known: HashSet<&str> = input
+        .messages
+        .iter()
+        .filter(|message| history.knows(message))
+        .filter_map(|message| message.id.as_deref())
+        .collect();
+    input.new_user_messages(|id| known.contains(id))
+}
+
+/// The client's own id of the words, so that both sides know the message by one name. Of several
+/// messages that are new at once it is the last one's: what comes before it is known by its place.
+fn id_of_words(input: &RunAgentInput, history: &History) -> Option<MessageId> {
+    let new = new_messages(input, history);
+    let id = new.last()?.id.as_deref()?;
+    let usable = id.len() <= MOST_ID_BYTES && !history.has_id(id);
+    usable.then(|| MessageId::new(id).ok()).flatten()
 }
 
 fn answers(
@@ -87,10 +123,7 @@ fn answers(
     history: &History,
     resolutions: Vec<Resolution>,
 ) -> Result<Input, Problem> {
-    if !input
-        .new_user_messages(|id| history.known.contains(id))
-        .is_empty()
-    {
+    if !new_messages(input, history).is_empty() {
         let error = "answers and new words cannot be taken at once";
         return Err(ErrorInfo::new(Code::Conflict, error)
             .with_hint("answer first, and say more in the next run")

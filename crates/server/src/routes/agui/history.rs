@@ -1,40 +1,115 @@
 //! What a thread's log says: what a client may know, what waits, what was answered, how it ended.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use outfitter_codec::agui::Transcript;
+use outfitter_codec::agui::{InputMessage, Transcript};
 use outfitter_core::{
-    Answer, EntryBody, EventBody, InterruptId, MessageRole, RunOutcome, StoreError,
+    Answer, EntryBody, EventBody, Hash, InterruptId, Log, MessageRole, RunOutcome, Seq, StoreError,
 };
 
-use crate::app::App;
-use crate::entries;
+use crate::entries::PAGE;
 use crate::live::Place;
-use crate::problem::Problem;
+
+/// Threads whose history is kept for their next run, so that a turn costs the same however long
+/// the thread is. The one used longest ago goes first.
+const REMEMBERED: usize = 16;
 
 /// A thread, as its log tells it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct History {
     pub(super) transcript: Transcript,
-    /// The messages of the person, by their ids.
-    pub(super) known: HashSet<String>,
+    /// The ids of all messages; of the person's also what they say.
+    messages: Arc<HashMap<String, Option<Hash>>>,
     /// What was answered.
-    pub(super) answers: HashMap<InterruptId, Answer>,
+    pub(super) answers: Arc<HashMap<InterruptId, Answer>>,
     /// The end of the last run.
     pub(super) end: Option<EventBody>,
     /// Whether the last turn has no answer, so that it can go on.
     pub(super) unfinished: bool,
+    /// The place of the last entry taken in.
+    head: Seq,
+    /// Whether the last run is a call without a model, which is no part of a turn.
+    direct: bool,
+}
+
+/// The histories of the threads used last.
+#[derive(Default)]
+pub(crate) struct Histories(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    threads: HashMap<Place, (History, u64)>,
+    uses: u64,
+}
+
+impl Histories {
+    /// What the log says now: what was known, and the entries since.
+    pub(super) async fn read(&self, log: &dyn Log, place: &Place) -> Result<History, StoreError> {
+        let known = self.lock().threads.remove(place);
+        let history = known.map(|(history, _)| history).unwrap_or_default();
+        let history = history.read_on(log, place).await?;
+        self.keep(place, history.clone());
+        Ok(history)
+    }
+
+    /// The thread was deleted.
+    pub(crate) fn forget(&self, place: &Place) {
+        self.lock().threads.remove(place);
+    }
+
+    fn keep(&self, place: &Place, history: History) {
+        let mut kept = self.lock();
+        kept.uses += 1;
+        let used = kept.uses;
+        kept.threads.insert(place.clone(), (history, used));
+        if kept.threads.len() > REMEMBERED {
+            let oldest = kept.threads.iter().min_by_key(|(_, (_, used))| *used);
+            let oldest = oldest.map(|(place, _)| place.clone());
+            oldest.and_then(|oldest| kept.threads.remove(&oldest));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl History {
-    pub(super) async fn read(app: &App, place: &Place) -> Result<Self, Problem> {
-        let mut history = Self::default();
-        let read = entries::each(&*app.log, &place.scope, &place.session, |entry| {
-            history.apply(&entry.body);
-        });
-        match read.await {
-            Ok(()) | Err(StoreError::NotFound(_)) => Ok(history),
-            Err(error) => Err(error.into()),
+    /// Whether a message of a client is one that the person has said here before. A client that
+    /// takes an id for other words says something new.
+    pub(super) fn knows(&self, message: &InputMessage) -> bool {
+        let id = message.id.as_deref();
+        let words = id.and_then(|id| self.messages.get(id).copied().flatten());
+        words.is_some_and(|words| words == Hash::of(message.text.trim()))
+    }
+
+    /// Whether a message has the id already.
+    pub(super) fn has_id(&self, id: &str) -> bool {
+        self.messages.contains_key(id)
+    }
+
+    async fn read_on(mut self, log: &dyn Log, place: &Place) -> Result<Self, StoreError> {
+        loop {
+            let (scope, session) = (&place.scope, &place.session);
+            let page = match log.read(scope, session, self.head.plus(1), PAGE).await {
+                Ok(page) => page,
+                // Not made yet, or deleted since it was known.
+                Err(StoreError::NotFound(_)) => return Ok(Self::default()),
+                Err(error) => return Err(error),
+            };
+            if page.head < self.head {
+                // Deleted and made anew since it was known.
+                self = Self::default();
+                continue;
+            }
+            for entry in &page.entries {
+                self.apply(&entry.body);
+                self.head = entry.seq;
+            }
+            if page.next.is_none() {
+                return Ok(self);
+            }
         }
     }
 
@@ -45,8 +120,8 @@ impl History {
                 self.event(event);
             }
             EntryBody::Answer(answer) => {
-                self.answers
-                    .insert(answer.interrupt.clone(), answer.clone());
+                let answers = Arc::make_mut(&mut self.answers);
+                answers.insert(answer.interrupt.clone(), answer.clone());
             }
             EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Activated(_) => {}
         }
@@ -54,21 +129,18 @@ impl History {
 
     fn event(&mut self, event: &EventBody) {
         match event {
-            EventBody::Message(message) if message.role == MessageRole::User => {
-                self.known.insert(message.id.to_string());
-                self.unfinished = true;
+            EventBody::Message(message) => {
+                let is_words = message.role == MessageRole::User;
+                let words = is_words.then(|| Hash::of(message.content().trim()));
+                Arc::make_mut(&mut self.messages).insert(message.id.to_string(), words);
+                self.unfinished |= is_words;
             }
-            EventBody::RunStarted(started) => {
-                self.end = None;
-                self.unfinished &= started.model.is_none() || started.resumes.is_some();
-            }
-            EventBody::RunFinished { outcome, .. } => {
+            EventBody::RunStarted(started) => self.direct = started.model.is_none(),
+            EventBody::RunFinished { outcome, .. } if !self.direct => {
                 self.end = Some(event.clone());
-                if *outcome == RunOutcome::Success {
-                    self.unfinished = false;
-                }
+                self.unfinished &= *outcome != RunOutcome::Success;
             }
-            EventBody::Message(_)
+            EventBody::RunFinished { .. }
             | EventBody::ToolCall { .. }
             | EventBody::Interrupt(_)
             | EventBody::Answered { .. }

@@ -15,7 +15,7 @@ use outfitter_codec::agui::{AguiEncoder, Capabilities, RunAgentInput, RunFrame};
 use outfitter_core::{Code, ErrorInfo, Principal, Scope};
 
 use self::asked::Asked;
-use self::history::History;
+pub(crate) use self::history::Histories;
 use crate::app::App;
 use crate::body;
 use crate::live::Place;
@@ -35,7 +35,7 @@ pub(super) async fn run(
         scope: Scope::from(&*who),
         session: input.thread.clone(),
     };
-    let history = History::read(&app, &place).await?;
+    let history = app.histories.read(&*app.log, &place).await?;
     let asked = asked::asked(&app, &who, &input, &history);
     let frame = RunFrame::from(&input);
     let request = match asked {
