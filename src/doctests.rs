@@ -5,3 +5,6 @@ mod readme {}
 
 #[doc = include_str!("../docs/library.md")]
 mod library {}
+
+#[doc = include_str!("../docs/coming-from.md")]
+mod coming_from {}

@@ -63,6 +63,15 @@ fn one(world: &World, page: &Page, block: &Block, report: &mut Report) -> Result
             world.write("../aside/outfitter.toml", &block.text);
             configuration(world, "../aside/outfitter.toml")
         }
+        "js" => match block.not_run() {
+            Some(why) => {
+                report
+                    .not_run
+                    .push(format!("{}:{}: {why}", page.name, block.line));
+                Ok(())
+            }
+            None => Err("no test runs it: its first line has to say why".to_owned()),
+        },
         "json" => json(&block.text),
         "ndjson" => block.text.lines().try_for_each(json),
         "rust" => {
@@ -73,6 +82,7 @@ fn one(world: &World, page: &Page, block: &Block, report: &mut Report) -> Result
                 .then_some(())
                 .ok_or_else(|| format!("src/doctests.rs has no {included}"))
         }
+        "input" | "result" | "sse" if page.name.starts_with("docs/protocols/") => Ok(()),
         "text" if block.text.lines().any(|line| line.starts_with("$ ")) => {
             Err("commands stand in a console block".to_owned())
         }

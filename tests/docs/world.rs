@@ -1,17 +1,39 @@
 //! A home without keys, a workspace, and a shell that finds the program.
 
+use std::cell::RefCell;
 use std::io::Read as _;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 /// How many seconds a command of a page may take before it counts as hanging.
 const PATIENCE: &str = "120";
 
+/// The same for a server to listen.
+const STARTS: Duration = Duration::from_secs(60);
+
+/// The port that the pages speak of. Each page is served on another one.
+const PORT: &str = ":8470";
+
 /// What the commands of one page share.
 pub(crate) struct World {
     root: TempDir,
+    /// The port of the page's server, with its colon.
+    port: String,
+    /// What runs until the page is over.
+    servers: RefCell<Vec<Child>>,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        for server in self.servers.get_mut() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
 }
 
 impl World {
@@ -22,7 +44,12 @@ impl World {
         }
         let program = env!("CARGO_BIN_EXE_outfitter");
         std::os::unix::fs::symlink(program, root.path().join("bin/outfitter")).unwrap();
-        Self { root }
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        Self {
+            root,
+            port: format!(":{}", free.local_addr().unwrap().port()),
+            servers: RefCell::default(),
+        }
     }
 
     fn workspace(&self) -> PathBuf {
@@ -36,21 +63,36 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
-    /// What a shell prints that runs this, in the order it came, and `[exit N]` where it fails.
+    /// A shell that runs this in the page's world.
     #[expect(
         clippy::disallowed_types,
         reason = "a test runs the program as a person does"
     )]
-    pub(crate) fn run(&self, command: &str) -> String {
-        let (mut reader, writer) = std::io::pipe().unwrap();
+    fn shell(&self, program: &str, before: &[&str], command: &str) -> std::process::Command {
         let path = self.root.path().join("bin").display().to_string();
-        let mut shell = std::process::Command::new("timeout")
-            .args([PATIENCE, "/bin/sh", "-c", command])
+        let mut shell = std::process::Command::new(program);
+        shell
+            .args(before)
+            .arg(command.replace(PORT, &self.port))
             .env_clear()
             .env("HOME", self.root.path().join("home"))
             .env("PATH", format!("{path}:/usr/local/bin:/usr/bin:/bin"))
+            .env("OUTFITTER_SERVER__BIND", format!("127.0.0.1{}", self.port))
             .current_dir(self.workspace())
-            .stdin(Stdio::null())
+            .stdin(Stdio::null());
+        shell
+    }
+
+    /// What a shell prints that runs this, in the order it came, and `[exit N]` where it fails. A
+    /// command that ends with `&` is a server: it runs until the page is over, and what it prints
+    /// is not looked at.
+    pub(crate) fn run(&self, command: &str) -> String {
+        if let Some(server) = command.strip_suffix(" &") {
+            return self.serve(server);
+        }
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let mut shell = self
+            .shell("timeout", &[PATIENCE, "/bin/sh", "-c"], command)
             .stdout(writer.try_clone().unwrap())
             .stderr(writer)
             .spawn()
@@ -68,7 +110,27 @@ impl World {
                 None => format!("[{status}]\n"),
             });
         }
-        printed
+        printed.replace(&self.port, PORT)
+    }
+
+    /// Starts a server and waits until it listens.
+    fn serve(&self, command: &str) -> String {
+        let server = self
+            .shell("/bin/sh", &["-c"], &format!("exec {command}"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.servers.borrow_mut().push(server);
+        let port = self.port[1..].parse::<u16>().unwrap();
+        let limit = Instant::now() + STARTS;
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
+            if Instant::now() > limit {
+                return format!("{command} does not listen\n");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        String::new()
     }
 
     pub(crate) fn json(&self, command: &str) -> serde_json::Value {
