@@ -1,9 +1,8 @@
 //! One POST to a provider, up to the head of its response.
 
-use std::error::Error;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use outfitter_core::{Cancel, ModelError, Phase, ResponseFacts};
+use outfitter_core::{Cancel, ModelError, Phase, ResponseFacts, chain};
 use outfitter_net::reqwest::header::{
     ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
@@ -65,14 +64,14 @@ impl Endpoint {
             connect_timeout: timeouts.connect,
             ..ClientOptions::default()
         })
-        .map_err(|error| setup(words(&error)))?;
+        .map_err(|error| setup(chain(&error)))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         if let Some(secret) = &secret {
             let (name, prefix) = auth;
             let value = outfitter_net::secret_header(prefix, secret)
-                .map_err(|error| setup(words(&error)))?;
+                .map_err(|error| setup(chain(&error)))?;
             headers.insert(name, value);
         }
         Ok(Self {
@@ -124,7 +123,7 @@ impl Endpoint {
                     });
                 }
                 Ok(Err(error)) => {
-                    let message = words(&NetError::from(error));
+                    let message = chain(&NetError::from(error));
                     return Err(ModelError::Connect { message });
                 }
                 Err(_) => {
@@ -301,21 +300,6 @@ fn http_date(text: &str) -> Option<SystemTime> {
     let date = jiff::fmt::rfc2822::parse(text).ok()?;
     let seconds = u64::try_from(date.timestamp().as_second()).ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds))
-}
-
-/// An error and its causes as one line.
-pub(crate) fn words(error: &dyn Error) -> String {
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        let text = next.to_string();
-        if !said.contains(&text) {
-            said.push_str(": ");
-            said.push_str(&text);
-        }
-        cause = next.source();
-    }
-    said
 }
 
 #[cfg(test)]

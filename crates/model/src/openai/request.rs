@@ -165,20 +165,22 @@ struct Writer<'i> {
 impl Writer<'_> {
     fn messages<'a>(&self, request: &'a ModelRequest) -> Vec<WireMessage<'a>> {
         let mut out = Vec::with_capacity(request.messages.len() + 1);
-        if !request.system.is_empty() {
-            out.push(plain(
-                "system",
-                Content::Text(Cow::Borrowed(&request.system)),
-            ));
+        let ordered = ordered(&request.messages);
+        let opening = ordered
+            .iter()
+            .take_while(|one| one.role == MessageRole::System);
+        let opening = opening.count();
+        if let Some(words) = system(&request.system, &ordered[..opening]) {
+            out.push(plain("system", Content::Text(words)));
         }
         // Results are text on this wire; their pictures follow the last of them.
         let mut pictures: Vec<ContentPart<'a>> = Vec::new();
-        for message in ordered(&request.messages) {
+        for message in ordered.into_iter().skip(opening) {
             if message.role != MessageRole::Tool {
                 out.extend(shown(&mut pictures));
             }
             match message.role {
-                MessageRole::System => out.push(plain("system", self.content(message))),
+                MessageRole::System => out.push(plain("user", marked(message))),
                 MessageRole::User => out.push(plain("user", self.content(message))),
                 MessageRole::Assistant => out.push(self.assistant(message)),
                 MessageRole::Tool => out.push(self.result(message, &mut pictures)),
@@ -268,6 +270,28 @@ impl Writer<'_> {
             ..plain("tool", Content::Text(content))
         }
     }
+}
+
+/// The one message of the application, at the head: the system prompt and what the conversation
+/// opens with. Many servers take no second one.
+fn system<'a>(prompt: &'a str, opening: &[&'a Message]) -> Option<Cow<'a, str>> {
+    let mut words: Vec<Cow<'a, str>> = Vec::with_capacity(opening.len() + 1);
+    words.push(Cow::Borrowed(prompt));
+    words.extend(opening.iter().map(|message| text(message)));
+    words.retain(|words| !words.is_empty());
+    match words.len() {
+        0 => None,
+        1 => words.pop(),
+        _ => Some(Cow::Owned(words.join("\n\n"))),
+    }
+}
+
+/// The application's words in the middle of a conversation, where many servers refuse its role.
+fn marked(message: &Message) -> Content<'_> {
+    Content::Text(Cow::Owned(format!(
+        "<system>\n{}\n</system>",
+        text(message)
+    )))
 }
 
 fn plain<'a>(role: &'static str, content: Content<'a>) -> WireMessage<'a> {

@@ -308,3 +308,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_a_conversation_opens_with_stands_in_the_one_system_message() {
+    let opened = vec![
+        message(MessageRole::System, vec![text("These skills are loaded.")]),
+        message(MessageRole::User, vec![text("hi")]),
+    ];
+    let roles = |system: &str| {
+        let request = ModelRequest {
+            system: system.into(),
+            ..request(opened.clone())
+        };
+        let body = body("openai", false, &request);
+        let messages = body["messages"].as_array().unwrap().clone();
+        let first = messages[0]["content"].as_str().unwrap().to_owned();
+        let roles = messages
+            .iter()
+            .map(|one| one["role"].as_str().unwrap().to_owned());
+        (first, roles.collect::<Vec<_>>())
+    };
+    let (first, both) = roles("You help.");
+    assert_eq!(first, "You help.\n\nThese skills are loaded.");
+    assert_eq!(both, ["system", "user"]);
+    let (first, alone) = roles("");
+    assert_eq!(first, "These skills are loaded.");
+    assert_eq!(alone, ["system", "user"]);
+}
