@@ -143,6 +143,9 @@ fn of_result(result: &Value) -> Vec<String> {
         });
     } else if let Some(total) = whole("total_bytes") {
         words.push(format!("of {}", units::bytes(total)));
+    } else if let (Some(path), Some(size)) = (text("path"), whole("size")) {
+        words.push(path.to_owned());
+        words.push(units::bytes(size));
     } else if let Some(value) = result.get("value") {
         words.push(plain(value));
     } else if let Some(instant) = text("iso") {
@@ -201,6 +204,7 @@ mod tests {
     #[case(json!({"replacements": 1, "diff": "…"}), "✓ 1 replacement")]
     #[case(json!({"total_lines": 120, "start_line": 1, "end_line": 40}), "✓ lines 1–40 of 120")]
     #[case(json!({"name": "report", "instructions": "one\ntwo", "files": ["a"]}), "✓ 2 lines of instructions · 1 file")]
+    #[case(json!({"name": "report", "path": "style.md", "size": 7, "content": "Short.\n"}), "✓ style.md · 7 bytes")]
     #[case(json!({"answered": true, "answer": "red", "answered_by": "default", "at": 1}), "✓ red · answered by default")]
     #[case(json!({"value": "42"}), "✓ 42")]
     #[case(json!("a text\nof two lines"), "✓ a text of two lines")]

@@ -1,6 +1,7 @@
 //! One page, block by block.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::block::{Block, split};
 use crate::page::{Page, root};
@@ -14,8 +15,8 @@ pub(crate) struct Report {
     pub(crate) faults: Vec<String>,
     /// What was not run, and why, in the page's own words.
     pub(crate) not_run: Vec<String>,
-    /// What this machine cannot show.
-    pub(crate) skipped: Vec<String>,
+    /// What this machine cannot show: what it lacks, and where.
+    pub(crate) skipped: Vec<(&'static str, String)>,
     /// How many commands were run.
     pub(crate) commands: usize,
 }
@@ -63,15 +64,7 @@ fn one(world: &World, page: &Page, block: &Block, report: &mut Report) -> Result
             world.write("../aside/outfitter.toml", &block.text);
             configuration(world, "../aside/outfitter.toml")
         }
-        "js" => match block.not_run() {
-            Some(why) => {
-                report
-                    .not_run
-                    .push(format!("{}:{}: {why}", page.name, block.line));
-                Ok(())
-            }
-            None => Err("no test runs it: its first line has to say why".to_owned()),
-        },
+        "js" => javascript(world, page, block, report),
         "json" => json(&block.text),
         "ndjson" => block.text.lines().try_for_each(json),
         "rust" => {
@@ -89,6 +82,29 @@ fn one(world: &World, page: &Page, block: &Block, report: &mut Report) -> Result
         "text" => Ok(()),
         other => Err(format!("no test knows what to do with {other:?}")),
     }
+}
+
+/// Runs a program for Node that speaks to the page's server by AG-UI, to the end of its run.
+fn javascript(
+    world: &World,
+    page: &Page,
+    block: &Block,
+    report: &mut Report,
+) -> Result<(), String> {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
+    let modules = target.join("peers/agui/node_modules");
+    if !modules.is_dir() {
+        let why = "its package is not there; `.ci/peers` installs it";
+        let skipped = format!("{}:{}: {why}", page.name, block.line);
+        report.skipped.push(("npm", skipped));
+        return Ok(());
+    }
+    world.link("node_modules", &modules);
+    world.write("block.mjs", &world.on_its_port(&block.text));
+    report.commands += 1;
+    let printed = world.run("node block.mjs");
+    let ended = printed.ends_with("RUN_FINISHED\n");
+    ended.then_some(()).ok_or(printed)
 }
 
 fn configuration(world: &World, file: &str) -> Result<(), String> {
@@ -113,9 +129,8 @@ fn console(world: &World, page: &Page, block: &Block, report: &mut Report) -> Re
     if block.has("needs-full-sandbox")
         && let Some(why) = world.less_than_full()
     {
-        report
-            .skipped
-            .push(format!("{}:{}: {why}", page.name, block.line));
+        let skipped = format!("{}:{}: {why}", page.name, block.line);
+        report.skipped.push(("full sandbox", skipped));
         return Ok(());
     }
     let mut faults = String::new();

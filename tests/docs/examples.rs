@@ -24,8 +24,8 @@ fn every_example_is_what_happens() {
     for report in reports {
         faults.extend(report.faults);
         commands += report.commands;
-        for line in report.skipped {
-            println!("SKIPPED(full sandbox): {line}");
+        for (what, line) in report.skipped {
+            println!("SKIPPED({what}): {line}");
         }
         for line in report.not_run {
             say(&format!("NOT RUN: {line}\n"));

@@ -8,7 +8,7 @@
 //! | `console` | each line `$ …` is run by a shell; what it prints, and `[exit N]` where it fails, is compared. `[..]` stands for a part of a line, a line `...` for any lines |
 //! | `console`, beginning with `# not run by the tests: why` | listed on stderr with its reason |
 //! | `console`, a line ending with `&` | a server: it runs until the page is over, on a port of its own |
-//! | `js` | as `console` that is not run |
+//! | `js` | run by Node, to the end of its AG-UI run; skipped with a reason where its package is not there |
 //! | `console needs-full-sandbox` | as `console`; skipped with a reason where this machine has no full sandbox |
 //! | `LANGUAGE NAME.EXT` | written to that file before what follows; an `outfitter.toml` is checked, other TOML is read |
 //! | `toml` | checked as an `outfitter.toml` |

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -63,6 +63,19 @@ impl World {
         std::fs::write(path, text).unwrap();
     }
 
+    /// The text with the port of the page's server instead of the one that pages speak of.
+    pub(crate) fn on_its_port(&self, text: &str) -> String {
+        text.replace(PORT, &self.port)
+    }
+
+    /// Makes a link in the workspace, unless it is there.
+    pub(crate) fn link(&self, name: &str, to: &Path) {
+        let link = self.workspace().join(name);
+        if !link.exists() {
+            std::os::unix::fs::symlink(to, link).unwrap();
+        }
+    }
+
     /// A shell that runs this in the page's world.
     #[expect(
         clippy::disallowed_types,
@@ -73,7 +86,7 @@ impl World {
         let mut shell = std::process::Command::new(program);
         shell
             .args(before)
-            .arg(command.replace(PORT, &self.port))
+            .arg(self.on_its_port(command))
             .env_clear()
             .env("HOME", self.root.path().join("home"))
             .env("PATH", format!("{path}:/usr/local/bin:/usr/bin:/bin"))
