@@ -9,7 +9,7 @@ use axum::Router;
 use outfitter_agent::Host;
 use outfitter_core::{Cancel, Code};
 use outfitter_mcp::{GatewayOptions, McpService};
-use outfitter_server::{LocalPrincipals, Server, ServerConfig, ServerParts};
+use outfitter_server::{LocalPrincipals, Mounted, Server, ServerConfig, ServerParts};
 
 use super::Invocation;
 use super::args::ServeArgs;
@@ -26,10 +26,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         whole.connect().await?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
-        let gateway = McpService::new(GatewayOptions::loopback(
-            Arc::new(host.clone()),
-            whole.clock().clone(),
-        ));
+        let clock = whole.clock().clone();
         let server = Server::new(ServerParts {
             log: whole.log().clone(),
             artifacts: host.agent().parts().artifacts.clone(),
@@ -37,7 +34,9 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             principals: Arc::new(principals(&whole)),
             directory: served.clone(),
             holds: Some(served),
-            mcp: Some(mounted(gateway.clone())),
+            mcp: Some(Box::new(move |calls| {
+                mounted(McpService::new(GatewayOptions::loopback(calls, clock)))
+            })),
             config: config(&whole),
         });
         let listener = tokio::net::TcpListener::bind(address)
@@ -54,7 +53,6 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
         let ended = until_stopped(&cancel, serving).await?;
-        gateway.stop();
         whole.disconnect().await;
         ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
         Ok(ExitCode::SUCCESS)
@@ -114,9 +112,14 @@ fn config(whole: &Outfitter) -> ServerConfig {
     }
 }
 
-fn mounted(gateway: McpService) -> Router {
-    Router::new().fallback(move |request: axum::extract::Request| {
+fn mounted(gateway: McpService) -> Mounted {
+    let stopped = gateway.clone();
+    let router = Router::new().fallback(move |request: axum::extract::Request| {
         let gateway = gateway.clone();
         async move { gateway.handle(request).await.map(axum::body::Body::new) }
-    })
+    });
+    Mounted {
+        router,
+        stop: Box::new(move || stopped.stop()),
+    }
 }
