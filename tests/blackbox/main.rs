@@ -37,6 +37,7 @@ mod help;
 mod output;
 mod prompts;
 mod sessions;
+mod settings;
 
 // files and commands
 mod confinement;

@@ -90,7 +90,11 @@ fn model(at: &Invocation<'_>, whole: &Outfitter) -> Check {
                     Some(_) => format!(", with a key from {name}"),
                     None => format!(", without a key ({name} is not set)"),
                 });
-            Check::ok(what, format!("{}{}", info.label(), key.unwrap_or_default()))
+            let context = info
+                .context_tokens
+                .map(|tokens| format!(", context of {tokens} tokens"));
+            let (key, context) = (key.unwrap_or_default(), context.unwrap_or_default());
+            Check::ok(what, format!("{}{context}{key}", info.label()))
         }
         Err(error) => {
             let info = error.to_info();

@@ -1,0 +1,160 @@
+//! Keys about this machine: limits, files, commands, the store.
+
+use serde_json::json;
+
+use super::{SCRIPTED, call, called, events, listed, shell};
+use crate::world::World;
+
+#[test]
+fn an_alias_of_ones_own_is_called_and_never_listed() {
+    let world = World::with("[tools.aliases]\nreckon = \"calculator\"\n");
+    let output = call(&world, "reckon", &json!({"expression": "6 * 7"}));
+    assert_eq!(output["status"], "success", "{output}");
+    assert!(!listed(&world, &[]).contains(&"reckon".to_owned()));
+}
+
+#[test]
+fn the_person_at_this_machine_has_the_role_of_the_configuration() {
+    let has = |world: &World, tool: &str| listed(world, &[]).contains(&tool.to_owned());
+    let guest = World::with("[permissions]\nlocal_role = \"guest\"\n");
+    assert!(has(&guest, "calculator") && !has(&guest, "file_write"));
+    let admin = World::new();
+    assert!(has(&admin, "file_write") && has(&admin, "execute_shell_command"));
+}
+
+#[test]
+fn one_call_at_a_time_is_one_call_at_a_time() {
+    let world = World::with(&format!("{SCRIPTED}[agent]\nmax_tool_concurrency = 1\n"));
+    let command = "mkdir held && sleep 0.3 && rmdir held";
+    let call = |id: &str| {
+        format!(
+            "{{ id: {id}, name: execute_shell_command, arguments: {{ command: \"{command}\" }} }}"
+        )
+    };
+    let script = format!(
+        "- tool_calls: [{}, {}]\n- text: done\n",
+        call("a"),
+        call("b")
+    );
+    let events = events(&world, &script);
+    let codes: Vec<_> = events
+        .iter()
+        .filter_map(|event| event.pointer("/message/metadata/tool_agent_output/result/exit_code"))
+        .collect();
+    assert_eq!(codes, [&json!(0), &json!(0)], "{events:#?}");
+}
+
+#[test]
+fn a_turn_ends_where_its_tokens_are_used_up() {
+    let world = World::with(&format!("{SCRIPTED}[agent]\nmax_total_tokens = 1\n"));
+    let script = "- tool_calls: [{ name: current_time, arguments: {} }]\n- text: done\n";
+    let events = events(&world, script);
+    assert_eq!(events.last().unwrap()["outcome"], "limit", "{events:#?}");
+}
+
+#[test]
+fn a_command_runs_in_the_backend_that_is_named() {
+    for backend in ["local", "passthrough"] {
+        let world = World::with(&format!(
+            "{SCRIPTED}[sandbox]\nbackend = \"{backend}\"\nrequire = \"none\"\n"
+        ));
+        let events = events(&world, "- text: done\n");
+        assert_eq!(events[0]["sandbox"]["backend"], backend, "{events:#?}");
+    }
+}
+
+#[test]
+fn a_command_reaches_the_network_where_it_is_given() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let command = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo through'");
+    let with = |network: &str| {
+        let world = World::with(&format!("[sandbox]\nnetwork = {network}\n"));
+        shell(&world, &command)["result"]["stdout"].clone()
+    };
+    assert_eq!(with("true"), "through\n");
+    assert_ne!(with("false"), "through\n");
+}
+
+#[test]
+fn a_command_reads_and_writes_where_it_is_told_it_may() {
+    let world = World::with("[sandbox]\nread = [\"../open\"]\nwrite = [\"../out\"]\n");
+    for file in ["open/a", "shut/a", "out/a"] {
+        world.write(file, "seen");
+    }
+    let root = world.path("").canonicalize().unwrap();
+    let tried = |script: &str| {
+        let output = shell(&world, &script.replace("ROOT", root.to_str().unwrap()));
+        assert_eq!(output["status"], "success", "{output}");
+        output["result"].clone()
+    };
+    assert_eq!(tried("cat ROOT/open/a")["stdout"], "seen");
+    assert_ne!(tried("cat ROOT/shut/a")["stdout"], "seen");
+    assert_ne!(tried("echo x > ROOT/open/a")["exit_code"], 0);
+    assert_eq!(tried("echo x > ROOT/out/a")["exit_code"], 0);
+}
+
+#[test]
+fn a_command_has_no_more_time_than_there_may_be() {
+    let world = World::with("[shell]\nmax_timeout_seconds = 1\n");
+    let arguments = json!({"command": "sleep 20", "timeout_seconds": 20});
+    let output = call(&world, "execute_shell_command", &arguments);
+    assert_eq!(output["status"], "timeout", "{output}");
+}
+
+#[test]
+fn a_result_has_as_much_output_as_there_may_be() {
+    let world = World::with("[shell]\nmax_output_chars = 200\n");
+    let output = shell(&world, "seq 1 10000");
+    let stdout = output["result"]["stdout"].as_str().unwrap();
+    assert!(stdout.len() < 1000, "{output}");
+    assert!(stdout.starts_with("1\n2\n"), "{output}");
+}
+
+#[test]
+fn a_file_is_read_as_far_as_there_may_be() {
+    let world = World::with("[files]\nmax_read_bytes = 20\n");
+    world.write("work/a.txt", &"a line\n".repeat(100));
+    let output = call(&world, "file_read", &json!({"path": "a.txt"}));
+    assert_eq!(output["status"], "success", "{output}");
+    let text = output["result"].to_string();
+    assert!(text.matches("a line").count() <= 3, "{output}");
+}
+
+#[test]
+fn an_administrator_reaches_beyond_the_workspace_where_it_is_opened() {
+    let read = |toml: &str, role: &str| {
+        let world = World::with(toml);
+        world.write("beside/a.txt", "seen");
+        let path = world.path("beside/a.txt").canonicalize().unwrap();
+        let arguments = json!({ "path": path });
+        let output = called(&world, "file_read", &arguments, &["--role", role]).json();
+        output["result"].to_string().contains("seen")
+    };
+    let open = "[files]\nadmin_open = true\n";
+    assert!(read(open, "admin"));
+    assert!(!read(open, "user"));
+    assert!(!read("", "admin"));
+}
+
+#[test]
+fn sessions_are_kept_where_the_configuration_says() {
+    let world = World::with("[store]\nurl = \"sqlite:kept/log.db\"\ndata_dir = \"data\"\n");
+    let output = called(
+        &world,
+        "calculator",
+        &json!({"expression": "1"}),
+        &["--session", "s"],
+    );
+    assert_eq!(output.code, 0, "{}", output.shown());
+    assert!(world.path("work/kept/log.db").is_file());
+    assert!(world.path("work/data").is_dir());
+    assert!(!world.path("home/.local").exists());
+}
+
+#[test]
+fn the_context_of_a_model_is_told() {
+    let world = World::with("[model]\nprovider = \"ollama\"\ncontext_tokens = 4711\n");
+    let ran = world.run_with(&["doctor"], &[super::PATH]);
+    assert!(ran.stdout.contains("4711"), "{}", ran.stdout);
+}

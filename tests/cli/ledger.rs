@@ -1,0 +1,213 @@
+//! Every key, tool and code names the test that proves it (`tests/ledger`), and nothing that
+//! `docs/not-yet.md` speaks of is there already.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rstest::rstest;
+use serde_json::Value;
+use syn::{Attribute, Item};
+
+use crate::world::World;
+
+fn read(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A page of the ledger: what is proved, and the file and function that prove it.
+fn ledger(page: &str) -> BTreeMap<String, String> {
+    let text = read(&format!("tests/ledger/{page}.toml"));
+    toml::from_str(&text).unwrap_or_else(|error| panic!("tests/ledger/{page}.toml: {error}"))
+}
+
+/// The keys of the file, with those of tables by name as `section.NAME.key`.
+fn keys() -> BTreeSet<String> {
+    let schema = World::new().run(&["config", "schema"]).json();
+    let mut found = BTreeSet::new();
+    for (section, table) in schema["properties"].as_object().unwrap() {
+        if !by_name(section, table, &mut found) {
+            below(section, table, &mut found);
+        }
+    }
+    found
+}
+
+fn below(path: &str, table: &Value, found: &mut BTreeSet<String>) {
+    for (name, key) in table["properties"].as_object().unwrap() {
+        let path = format!("{path}.{name}");
+        if !by_name(&path, key, found) {
+            found.insert(path);
+        }
+    }
+}
+
+fn by_name(path: &str, table: &Value, found: &mut BTreeSet<String>) -> bool {
+    let each = &table["additionalProperties"];
+    if !each["properties"].is_object() {
+        return false;
+    }
+    found.insert(path.to_owned());
+    below(&format!("{path}.NAME"), each, found);
+    true
+}
+
+/// The tools that ship, with all there is connected, for somebody who may use all. Those of the
+/// server are its own.
+fn tools() -> BTreeSet<String> {
+    let world = World::with(
+        "[mcp.servers.notes]\nbuiltin = \"notes\"\n[commands.planner]\nprogram = \"planner\"\n",
+    );
+    world.write(
+        "work/skills/tea/SKILL.md",
+        "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n",
+    );
+    let list = world
+        .run(&["tools", "list", "--json", "--role", "admin"])
+        .json();
+    let names = list.as_array().unwrap().iter();
+    names
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .filter(|name| !name.contains("__"))
+        .collect()
+}
+
+fn codes() -> BTreeSet<String> {
+    outfitter::Code::ALL
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+#[rstest]
+#[case("keys", keys())]
+#[case("tools", tools())]
+#[case("codes", codes())]
+fn everything_names_the_test_that_proves_it(#[case] page: &str, #[case] all: BTreeSet<String>) {
+    assert!(all.len() > 10, "{all:?}");
+    let ledger = ledger(page);
+    let named: BTreeSet<String> = ledger.keys().cloned().collect();
+    let missing: Vec<_> = all.difference(&named).collect();
+    let gone: Vec<_> = named.difference(&all).collect();
+    assert!(
+        missing.is_empty(),
+        "not in tests/ledger/{page}.toml: {missing:?}"
+    );
+    assert!(
+        gone.is_empty(),
+        "only in tests/ledger/{page}.toml: {gone:?}"
+    );
+    let faults: Vec<String> = ledger
+        .iter()
+        .filter_map(|(what, test)| Some(format!("{what}: {}", fault(test)?)))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What is wrong with the name of a test; none where there is such a test.
+fn fault(test: &str) -> Option<String> {
+    let Some((file, name)) = test.split_once("::") else {
+        return Some(format!("{test:?} is not FILE::TEST"));
+    };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let Ok(text) = std::fs::read_to_string(path) else {
+        return Some(format!("there is no file {file}"));
+    };
+    match syn::parse_file(&text) {
+        Err(error) => Some(format!("{file}: {error}")),
+        Ok(parsed) if has_test(&parsed.items, name) => None,
+        Ok(_) => Some(format!("{file} has no test {name}")),
+    }
+}
+
+fn has_test(items: &[Item], name: &str) -> bool {
+    items.iter().any(|item| match item {
+        Item::Fn(function) => function.sig.ident == name && is_test(&function.attrs),
+        Item::Mod(module) => {
+            let items = module.content.as_ref().map(|(_, items)| items.as_slice());
+            has_test(items.unwrap_or_default(), name)
+        }
+        _ => false,
+    })
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    let ignored = attributes.iter().any(|one| one.path().is_ident("ignore"));
+    let test = attributes.iter().any(|one| {
+        let last = one.path().segments.last();
+        last.is_some_and(|word| word.ident == "test" || word.ident == "rstest")
+    });
+    test && !ignored
+}
+
+#[test]
+fn the_rule_itself_knows_a_test_when_it_sees_one() {
+    for (text, is) in [
+        ("#[test] fn a() {}", true),
+        (
+            "#[tokio::test(flavor = \"multi_thread\")] async fn a() {}",
+            true,
+        ),
+        ("#[rstest] #[case(1)] fn a(#[case] n: u8) {}", true),
+        ("mod tests { #[test] fn a() {} }", true),
+        ("#[test] #[ignore] fn a() {}", false),
+        ("fn a() {}", false),
+        ("#[test] fn b() {}", false),
+        ("// #[test] fn a() {}", false),
+    ] {
+        let file = syn::parse_file(text).unwrap();
+        assert_eq!(has_test(&file.items, "a"), is, "{text}");
+    }
+    assert!(fault("tests/cli/ledger.rs::fault").is_some());
+    assert!(fault("tests/cli/none.rs::a").is_some());
+    assert!(fault("a").is_some());
+}
+
+/// The keys that a page names, as `[section] key`, and more of that section after commas.
+fn keys_named(page: &str) -> Vec<String> {
+    let mut named = Vec::new();
+    let mut section: Option<&str> = None;
+    let mut parts = page.split('`');
+    let mut between = parts.next().unwrap_or_default();
+    while let Some(code) = parts.next() {
+        if let Some((name, key)) = code
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("] "))
+        {
+            section = Some(name);
+            named.push(format!("{name}.{key}"));
+        } else if let (Some(section), ", ") = (section, between) {
+            named.push(format!("{section}.{code}"));
+        } else {
+            section = None;
+        }
+        between = parts.next().unwrap_or_default();
+    }
+    named
+}
+
+#[test]
+fn what_is_not_yet_is_not_there() {
+    let page = read("docs/not-yet.md");
+    let named = keys_named(&page);
+    assert!(
+        named.contains(&"tools.suggestion_threshold".to_owned()),
+        "{named:?}"
+    );
+    let known = keys();
+    let there: Vec<_> = named.iter().filter(|key| known.contains(*key)).collect();
+    assert!(
+        there.is_empty(),
+        "docs/not-yet.md names keys that are there: {there:?}"
+    );
+    let words: BTreeSet<&str> = page.split('`').skip(1).step_by(2).collect();
+    let tools = tools();
+    let there: Vec<_> = tools
+        .iter()
+        .filter(|name| words.contains(&***name))
+        .collect();
+    assert!(
+        there.is_empty(),
+        "docs/not-yet.md names tools that are there: {there:?}"
+    );
+}
