@@ -31,6 +31,18 @@ pub(super) fn at_the_right(cell: &Cell) -> bool {
     matches!(cell.kind, CellKind::Number | CellKind::Bytes)
 }
 
+/// Whether a part of such a value says nothing.
+pub(super) fn is_exact(cell: &Cell) -> bool {
+    match cell.kind {
+        CellKind::Number
+        | CellKind::Boolean
+        | CellKind::Datetime
+        | CellKind::Date
+        | CellKind::Bytes => true,
+        CellKind::Text | CellKind::Link | CellKind::Json | CellKind::Empty => false,
+    }
+}
+
 /// An instant as the tool wrote it: RFC 3339, or Unix milliseconds.
 fn instant(text: &str) -> Option<String> {
     let at: Timestamp = match text.parse::<i64>() {

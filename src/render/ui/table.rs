@@ -13,7 +13,8 @@ const GAP: usize = 2;
 /// A column that would be narrower says nothing; each row is drawn as pairs then.
 const LEAST: usize = 8;
 
-/// Draws a table. Columns share the room: the widest give way first.
+/// Draws a table. Columns share the room: the widest of those with words give way first. Numbers
+/// and times are whole or not in a column at all.
 pub(super) fn table(page: &mut Page, heads: &[Column], rows: &[Vec<Cell>]) {
     let heads: Vec<String> = heads.iter().map(|head| one_line(&head.label)).collect();
     let words: Vec<Vec<String>> = rows
@@ -26,16 +27,24 @@ pub(super) fn table(page: &mut Page, heads: &[Column], rows: &[Vec<Cell>]) {
             *width = columns(cell).max(*width);
         }
     }
-    if let Some(room) = page.room()
-        && !fitted(&mut widths, room)
-    {
-        return pairs(page, &heads, rows);
+    let all = |at: usize, is: fn(&Cell) -> bool| {
+        let mut cells = rows.iter().filter_map(|row| row.get(at)).peekable();
+        cells.peek().is_some() && cells.all(is)
+    };
+    if let Some(room) = page.room() {
+        let gaps = GAP * widths.len().saturating_sub(1);
+        let over = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+        let mut flexible: Vec<&mut usize> = widths
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(at, width)| (!all(at, cells::is_exact)).then_some(width))
+            .collect();
+        if !fitted(&mut flexible, over) {
+            return pairs(page, &heads, rows);
+        }
     }
     let right: Vec<bool> = (0..heads.len())
-        .map(|at| {
-            let mut cells = rows.iter().filter_map(|row| row.get(at)).peekable();
-            cells.peek().is_some() && cells.all(cells::at_the_right)
-        })
+        .map(|at| all(at, cells::at_the_right))
         .collect();
     page.line(line(Ink::Quiet, &heads, &widths, &right));
     for row in &words {
@@ -59,18 +68,13 @@ fn line(ink: Ink, cells: &[String], widths: &[usize], right: &[bool]) -> Vec<Spa
     vec![(ink, text)]
 }
 
-/// Makes the widest columns narrower until all fit; whether they can.
-fn fitted(widths: &mut [usize], room: usize) -> bool {
-    let gaps = GAP * widths.len().saturating_sub(1);
-    let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(room);
+/// Makes the widest columns narrower by this much in all; whether they can.
+fn fitted(widths: &mut [&mut usize], mut over: usize) -> bool {
     while over > 0 {
-        let Some(widest) = widths.iter_mut().max() else {
-            return true;
-        };
-        if *widest <= LEAST {
-            return false;
+        match widths.iter_mut().max() {
+            Some(widest) if **widest > LEAST => **widest -= 1,
+            Some(_) | None => return false,
         }
-        *widest -= 1;
         over -= 1;
     }
     true

@@ -97,6 +97,26 @@ fn where_columns_have_no_room_rows_are_pairs() {
 }
 
 #[test]
+fn a_time_is_whole_or_not_in_a_column() {
+    let rows = json!([{ "at": "2026-12-01T09:00:00Z", "what": "Look at the gauges" }]);
+    let hints = json!({ "template": "table", "columns": [
+        { "path": "/at", "label": "Begins", "format": "datetime" },
+        { "path": "/what", "label": "What" },
+    ] });
+    let schema = schema(hints, &rows);
+    let drawn = draw(wide(40), Detail::Calm, &schema);
+    assert!(
+        drawn.contains("│ 2026-12-01 09:00 UTC  Look at the g…\n"),
+        "{drawn}"
+    );
+    let drawn = draw(wide(32), Detail::Calm, &schema);
+    assert!(
+        drawn.contains("│ Begins  2026-12-01 09:00 UTC\n"),
+        "{drawn}"
+    );
+}
+
+#[test]
 fn a_long_table_is_cut_and_says_so() {
     let rows: Vec<Value> = (0..100).map(|n| json!({ "n": n })).collect();
     let schema = schema(json!({ "template": "table" }), &json!(rows));
