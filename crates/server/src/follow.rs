@@ -79,10 +79,14 @@ impl Following {
                 continue;
             }
             match &self.seat {
-                Some(seat) => {
-                    let event = seat.next().await?;
-                    self.tell(event);
-                }
+                Some(seat) => match seat.next().await {
+                    Some(event) => self.tell(event),
+                    // The seat was given up, or the run broke down: the log knows more.
+                    None => {
+                        self.seat = None;
+                        self.reading = true;
+                    }
+                },
                 // Another process makes the run.
                 None => {
                     tokio::select! {

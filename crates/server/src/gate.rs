@@ -28,7 +28,7 @@ const PREFLIGHT_AGE: &str = "600";
 
 pub(crate) async fn gate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut response = match admit(&app, request) {
+    let mut response = match admit(&app, request).await {
         Ok(Admitted::Preflight) => StatusCode::NO_CONTENT.into_response(),
         Ok(Admitted::Request(request)) => next.run(*request).await,
         Err(problem) => return problem.into_response(),
@@ -52,7 +52,7 @@ enum Admitted {
     Request(Box<Request>),
 }
 
-fn admit(app: &App, mut request: Request) -> Result<Admitted, Problem> {
+async fn admit(app: &App, mut request: Request) -> Result<Admitted, Problem> {
     let allowed = &app.config.allowed_origins;
     check_host(&request, allowed)?;
     if let Some(origin) = request.headers().get(header::ORIGIN) {
@@ -77,7 +77,7 @@ fn admit(app: &App, mut request: Request) -> Result<Admitted, Problem> {
             bearer: credential(request.headers())?,
             channel: channel.into(),
         };
-        let who = app.principals.identify(&caller)?;
+        let who = app.principals.identify(&caller).await?;
         request.extensions_mut().insert(Arc::new(who));
     }
     let most = match request.uri().path() {

@@ -1,5 +1,6 @@
 //! Who calls.
 
+use async_trait::async_trait;
 use outfitter_core::{Channel, Code, ErrorInfo, Principal, Role, Scope, Subject, Tenant};
 
 /// What a request says of who sends it.
@@ -12,13 +13,14 @@ pub struct Caller<'a> {
 }
 
 /// Makes principals of what a transport verified.
+#[async_trait]
 pub trait Principals: Send + Sync {
     /// Who calls.
     ///
     /// # Errors
     /// [`Code::Unauthenticated`] for a credential that nothing accepts, and for none where one is
     /// needed.
-    fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>>;
+    async fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>>;
 
     /// Who goes on with what waits or broke off in this scope when nobody calls; none where that
     /// is not known.
@@ -58,8 +60,9 @@ impl LocalPrincipals {
     }
 }
 
+#[async_trait]
 impl Principals for LocalPrincipals {
-    fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>> {
+    async fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>> {
         match caller.bearer {
             None => Ok(self.by(caller.channel.clone())),
             Some(_) => Err(Box::new(

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use http::{HeaderName, HeaderValue, header};
 use outfitter_codec::encode_event;
-use outfitter_core::Event;
+use outfitter_core::{Event, EventBody};
 
 use crate::app::{App, Started};
 use crate::live::{LiveRun, Mailbox};
@@ -64,9 +64,16 @@ impl Drop for Seat {
 
 /// The events of a run as lines, while it is made.
 pub(crate) fn lines(seat: Seat) -> Response {
-    let lines = stream::unfold(seat, async |seat| {
-        let event = seat.next().await?;
-        Some((line(&event), seat))
+    let lines = stream::unfold(Some(seat), async |seat| {
+        let seat = seat?;
+        match seat.next().await {
+            Some(event) => {
+                let over = matches!(event.body, EventBody::RunFinished { .. });
+                Some((line(&event), (!over).then_some(seat)))
+            }
+            // The reader must not take this for the end of the run.
+            None => Some((Err(Broken::other("the events break off here")), None)),
+        }
     });
     response(NDJSON, lines)
 }

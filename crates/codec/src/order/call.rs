@@ -35,7 +35,9 @@ impl Call {
                 return Err(OrderFaultKind::AfterClosed { call: call() });
             }
         }
-        if seen.closed != seen.empty {
+        // Without a text another one only says what was lost at the end of a stream.
+        let says_something = !seen.empty || seen.dropped;
+        if seen.closed && !seen.empty || !seen.closed && !says_something {
             return Err(OrderFaultKind::ClosingText { call: call() });
         }
         // Where all of a call's progress was dropped, the closing event is the one that says so.

@@ -76,7 +76,9 @@ pub enum OrderFaultKind {
         call: String,
     },
     /// A closing progress with text, or one without that closes nothing.
-    #[error("call {call}: the closing progress, and only that, has no text")]
+    #[error(
+        "call {call}: the closing progress has no text, and another has one or says what was lost"
+    )]
     ClosingText {
         /// Which call.
         call: String,

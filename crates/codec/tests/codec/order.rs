@@ -130,6 +130,16 @@ fn where_all_progress_was_dropped_the_closing_event_says_so() {
 }
 
 #[test]
+fn what_was_lost_at_the_end_of_a_stream_is_said_before_the_closing_event() {
+    let mut events = run();
+    let mut lost = events[6].clone();
+    lost.body = progress("", false, 9);
+    events.insert(7, lost);
+    renumber(&mut events);
+    assert_eq!(check(Watched::Live, &events), Ok(()));
+}
+
+#[test]
 fn only_a_waiting_run_ends_with_a_call_that_waits() {
     let mut events = waiting_run();
     let end = run().pop().unwrap();

@@ -210,3 +210,45 @@ impl Drop for Ending {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place() -> Place {
+        Place {
+            scope: Scope {
+                tenant: "t".into(),
+                subject: "s".into(),
+            },
+            session: SessionId::new("s").unwrap(),
+        }
+    }
+
+    #[tokio::test]
+    async fn runs_are_bounded_and_a_server_that_stops_takes_no_more() {
+        let live = Live::new();
+        let start = || live.start(place(), |run| async move { run.cancel.cancelled().await });
+        for _ in 0..MOST {
+            start().unwrap();
+        }
+        let Err(refused) = start() else {
+            panic!("one too many");
+        };
+        assert_eq!(refused.error().code, Code::RateLimited);
+        live.end_all(Duration::from_secs(60)).await;
+        let Err(refused) = start() else {
+            panic!("it had stopped");
+        };
+        assert_eq!(refused.error().code, Code::Unavailable);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_breaks_down_is_over_for_all_who_wait_for_it() {
+        let live = Live::new();
+        let (run, begun) = live.start(place(), |_| async { panic!("broken") }).unwrap();
+        let problem = begun.await.unwrap().unwrap_err();
+        assert_eq!(problem.error().code, Code::Internal);
+        assert!(run.hub.follow().is_none() && !live.is_at_work(&place()));
+    }
+}

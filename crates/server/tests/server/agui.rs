@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use crate::client::{Whole, get, post};
 use crate::harness::{Served, World, soon};
 
-fn says(text: &str) -> Value {
+pub(crate) fn says(text: &str) -> Value {
     json!([{ "id": "u1", "role": "user", "content": text }])
 }
 
-fn input(thread: &str, run: &str, messages: impl Into<Value>) -> Value {
+pub(crate) fn input(thread: &str, run: &str, messages: impl Into<Value>) -> Value {
     let messages: Value = messages.into();
     json!({
         "threadId": thread, "runId": run, "protocolVersion": "1.0", "state": {},
@@ -18,7 +18,7 @@ fn input(thread: &str, run: &str, messages: impl Into<Value>) -> Value {
     })
 }
 
-async fn send(served: &Served, input: &Value) -> Whole {
+pub(crate) async fn send(served: &Served, input: &Value) -> Whole {
     let whole = post("/agui", input)
         .header("accept", "text/event-stream")
         .send(served.at)
@@ -28,7 +28,7 @@ async fn send(served: &Served, input: &Value) -> Whole {
 }
 
 /// The events of a stream that is sound: one terminal event, nothing open, no null.
-async fn sound(served: &Served, input: &Value) -> Vec<Value> {
+pub(crate) async fn sound(served: &Served, input: &Value) -> Vec<Value> {
     let whole = send(served, input).await;
     assert_eq!(whole.headers["content-type"], "text/event-stream");
     assert_eq!(whole.headers["cache-control"], "no-cache, no-transform");
@@ -40,18 +40,23 @@ async fn sound(served: &Served, input: &Value) -> Vec<Value> {
     events
 }
 
-fn types(events: &[Value]) -> Vec<&str> {
+pub(crate) fn types(events: &[Value]) -> Vec<&str> {
     events
         .iter()
         .map(|event| event["type"].as_str().unwrap())
         .collect()
 }
 
-fn of<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
+pub(crate) fn of<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events
         .iter()
         .filter(|event| event["type"] == kind)
         .collect()
+}
+
+pub(crate) fn error(events: &[Value]) -> &str {
+    assert_eq!(types(events), ["RUN_STARTED", "RUN_ERROR"]);
+    events[1]["code"].as_str().unwrap()
 }
 
 #[tokio::test]
@@ -134,126 +139,6 @@ async fn a_client_of_before_is_served_with_what_it_knows() {
     assert!(text.contains("\"code\":\"cancelled\""), "{text}");
     assert!(!text.contains("\"type\":\"cancelled\""));
     assert_eq!(get(path).send(at).await.status, 200);
-    served.stop().await;
-}
-
-fn interrupts(events: &[Value]) -> Vec<Value> {
-    let end = events.last().unwrap();
-    assert_eq!(end["outcome"]["type"], "interrupt", "{end}");
-    end["outcome"]["interrupts"].as_array().unwrap().clone()
-}
-
-fn resume(run: &str, answers: &[(&Value, &str, Value)]) -> Value {
-    let mut body = input("t", run, json!([]));
-    body["resume"] = answers
-        .iter()
-        .map(|(interrupt, status, payload)| {
-            json!({ "interruptId": interrupt["id"], "status": status, "payload": payload })
-        })
-        .collect();
-    body
-}
-
-fn error(events: &[Value]) -> &str {
-    assert_eq!(types(events), ["RUN_STARTED", "RUN_ERROR"]);
-    events[1]["code"].as_str().unwrap()
-}
-
-#[tokio::test]
-async fn interrupts_are_resumed_all_at_once_and_a_second_time_changes_nothing() {
-    let served = World::new().serve().await;
-    let words = says("call ask {\"n\":1}\ncall risky {}");
-    let events = sound(&served, &input("t", "r1", words)).await;
-    let kinds = types(&events);
-    let count = kinds.len();
-    assert_eq!(
-        kinds[count - 3..],
-        ["STATE_SNAPSHOT", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]
-    );
-    let open = interrupts(&events);
-    let question = open
-        .iter()
-        .find(|i| i["reason"] == "input_required")
-        .unwrap();
-    let approval = open.iter().find(|i| i["reason"] == "tool_call").unwrap();
-    let yes = json!({ "approved": true });
-
-    // Nothing said, something left out, something unknown, something unfit: all are refused, and
-    // nothing is answered by any of them.
-    let silent = sound(&served, &input("t", "r2", says("more"))).await;
-    assert_eq!(error(&silent), "conflict");
-    let partial = sound(
-        &served,
-        &resume("r3", &[(approval, "resolved", yes.clone())]),
-    )
-    .await;
-    assert_eq!(error(&partial), "conflict");
-    let nothing = json!({ "id": "int_nothing" });
-    let unknown = sound(
-        &served,
-        &resume("r4", &[(&nothing, "cancelled", Value::Null)]),
-    )
-    .await;
-    assert_eq!(error(&unknown), "not_found");
-    for (payload, answer) in [("maybe", yes.clone()), ("yes", json!(true))] {
-        let unfit = resume(
-            "r5",
-            &[
-                (question, "resolved", json!(payload)),
-                (approval, "resolved", answer),
-            ],
-        );
-        assert_eq!(error(&sound(&served, &unfit).await), "invalid_arguments");
-    }
-
-    let whole = resume(
-        "r6",
-        &[
-            (question, "resolved", json!("yes")),
-            (approval, "resolved", yes),
-        ],
-    );
-    let resumed = send(&served, &whole).await.sse();
-    // The calls were told of before: only their results are new.
-    assert!(of(&resumed, "TOOL_CALL_START").is_empty());
-    let results = of(&resumed, "TOOL_CALL_RESULT");
-    assert_eq!(results.len(), 2);
-    for result in results {
-        assert_eq!(result["metadata"]["outfitter"]["status"], "success");
-    }
-    assert_eq!(resumed.last().unwrap()["outcome"]["type"], "success");
-
-    let before = get("/v1/sessions/t").send(served.at).await.json();
-    let again = send(&served, &whole).await.sse();
-    assert_eq!(again.last().unwrap()["outcome"]["type"], "success");
-    assert!(of(&again, "TOOL_CALL_RESULT").is_empty());
-    assert_eq!(get("/v1/sessions/t").send(served.at).await.json(), before);
-    let mut other = whole.clone();
-    other["resume"][0]["payload"] = json!("no");
-    assert_eq!(error(&sound(&served, &other).await), "not_found");
-    served.stop().await;
-}
-
-#[tokio::test]
-async fn what_is_called_off_or_denied_goes_on_as_that() {
-    let served = World::new().serve().await;
-    let words = says("call ask {}\ncall risky {}");
-    let open = interrupts(&sound(&served, &input("t", "r1", words)).await);
-    let by = |reason: &str| open.iter().find(|i| i["reason"] == reason).unwrap();
-    let body = resume(
-        "r2",
-        &[
-            (by("input_required"), "cancelled", Value::Null),
-            (by("tool_call"), "resolved", json!({ "approved": false })),
-        ],
-    );
-    let events = send(&served, &body).await.sse();
-    let mut statuses: Vec<&str> = of(&events, "TOOL_CALL_RESULT")
-        .iter()
-        .map(|result| result["metadata"]["outfitter"]["status"].as_str().unwrap())
-        .collect();
-    statuses.sort_unstable();
-    assert_eq!(statuses, ["denied", "success"]);
     served.stop().await;
 }
 

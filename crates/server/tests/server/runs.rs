@@ -199,6 +199,31 @@ async fn a_client_that_vanishes_ends_its_run_unless_told_otherwise(
     served.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_does_not_read_holds_nothing_up_and_is_told_what_it_missed() {
+    let served = World::new().serve().await;
+    let body = json!({ "session_id": "a", "input": "call floods {}" });
+    let mut client = post("/v1/runs", &body).open(served.at).await;
+    let begun = client.until("tool_call").await;
+    let (at, run) = (served.at, begun[0]["run_id"].as_str().unwrap());
+    soon(async || {
+        let told = get(format!("/v1/runs/{run}")).send(at).await.json();
+        (told["status"] == "success").then_some(())
+    })
+    .await;
+    let lines = [begun.clone(), client.rest().await].concat();
+    check_live(&lines);
+    let progress = lines.iter().filter(|line| line["type"] == "tool_progress");
+    let told: u64 = progress
+        .map(|line| {
+            let shown = line["text"].as_str().unwrap().len() as u64;
+            shown + line["dropped_bytes"].as_u64().unwrap_or_default()
+        })
+        .sum();
+    assert_eq!(told, 400 * 64 * 1024);
+    served.stop().await;
+}
+
 #[tokio::test]
 async fn a_tool_that_panics_and_a_call_that_is_refused_end_no_run() {
     let served = World::new().serve().await;
