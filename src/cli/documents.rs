@@ -19,6 +19,13 @@ pub(crate) fn write(at: &Invocation<'_>, document: &impl Serialize) -> Result<()
     at.out.document(&value)
 }
 
+/// Writes a document on one line, for who reads line by line.
+pub(crate) fn write_line(at: &Invocation<'_>, document: &impl Serialize) -> Result<(), Stop> {
+    let value =
+        serde_json::to_value(document).map_err(|error| Failure::of(Code::Internal, &error))?;
+    at.out.json_line(&value)
+}
+
 /// The schemas of these documents.
 #[must_use]
 pub fn schema_files() -> Vec<SchemaFile> {
@@ -38,6 +45,10 @@ pub fn schema_files() -> Vec<SchemaFile> {
         document_schema::<Begun>(
             "init.schema.json",
             "Outfitter: what was written to begin with, version 1",
+        ),
+        document_schema::<Serving>(
+            "serve.schema.json",
+            "Outfitter: where a server listens, version 1",
         ),
         document_schema::<Deleted<'static>>(
             "session-deleted.schema.json",
@@ -73,6 +84,18 @@ pub(crate) struct Deleted<'a> {
     pub(crate) v: u32,
     /// Its id.
     pub(crate) deleted: &'a str,
+}
+
+/// Where a server listens: one line, once it does.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Serving {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub(crate) v: u32,
+    /// Where.
+    pub(crate) url: String,
+    /// When it began, in Unix milliseconds.
+    pub(crate) started_ms: u64,
 }
 
 /// What was written to begin with.

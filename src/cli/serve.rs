@@ -13,6 +13,7 @@ use outfitter_server::{LocalPrincipals, Mounted, Server, ServerConfig, ServerPar
 
 use super::Invocation;
 use super::args::ServeArgs;
+use super::documents::{self, Serving};
 use super::failure::{Failure, Stop};
 use super::session::{runtime, until_stopped};
 use crate::outfit::{Outfitter, Served};
@@ -61,11 +62,12 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
 
 fn say(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Result<(), Stop> {
     if at.global.json {
-        return at.out.json_line(&serde_json::json!({
-            "v": 1,
-            "url": format!("http://{bound}"),
-            "started_ms": whole.clock().now().0,
-        }));
+        let serving = Serving {
+            v: 1,
+            url: format!("http://{bound}"),
+            started_ms: whole.clock().now().0,
+        };
+        return documents::write_line(at, &serving);
     }
     at.out.tell(&format!(
         "serving on http://{bound} (role {}); Ctrl-C ends it\n",

@@ -145,6 +145,12 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
 fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
     let servers = layers.tables("mcp.servers");
     for (name, server, at) in servers {
+        if let Some(why) = no_server_name(name) {
+            problems.push(Problem {
+                at: at.clone(),
+                message: format!("`mcp.servers` has a name that {why}: {name:?}"),
+            });
+        }
         let message = match (server.get("command"), server.get("builtin")) {
             (Some(_), None) => continue,
             (None, Some(Value::String(word))) if crate::helpers::server(word).is_some() => continue,
@@ -161,6 +167,14 @@ fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
         });
     }
     for (name, program, at) in layers.tables("commands") {
+        if !is_program_name(name) {
+            problems.push(Problem {
+                at: at.clone(),
+                message: format!(
+                    "`commands` has a name that is not of a-z 0-9 _ -, a letter first: {name:?}"
+                ),
+            });
+        }
         if program.get("program").is_none() {
             problems.push(Problem {
                 at: at.clone(),
@@ -168,6 +182,25 @@ fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
             });
         }
     }
+}
+
+/// Why the tools of a server cannot be called `NAME__tool`.
+fn no_server_name(name: &str) -> Option<&'static str> {
+    /// Other sources of tools.
+    const TAKEN: [&str; 5] = ["builtin", "linked", "application", "skills", "commands"];
+    if TAKEN.contains(&name) {
+        return Some("is taken");
+    }
+    let fits = outfitter_tools::valid_prefix(name).is_ok();
+    (!fits).then_some("is not 1 to 30 of A-Z a-z 0-9 - and single _ inside")
+}
+
+fn is_program_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.len() <= 64
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
 }
 
 fn default_of(path: &str) -> Option<&'static Value> {

@@ -217,6 +217,9 @@ approval = "always"
     "\n[commands.x]\nargs = []",
     "outfitter.toml:2:11: `commands.x` needs `program`"
 )]
+#[case::blurred("[mcp.servers.a__b]\nbuiltin = \"notes\"", "single _ inside: \"a__b\"")]
+#[case::taken("[mcp.servers.builtin]\nbuiltin = \"notes\"", "is taken: \"builtin\"")]
+#[case::capital("[commands.Upper]\nprogram = \"planner\"", "a letter first: \"Upper\"")]
 #[case::section(
     "commands = 1",
     "outfitter.toml:1:1: `commands` must be tables by name"

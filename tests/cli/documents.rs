@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::serving::Serving;
 use crate::world::World;
 
 fn protocols() -> PathBuf {
@@ -110,6 +111,12 @@ fn a_document_fits_its_schema(#[case] args: &[&str], #[case] schema: &str) {
             "{schema} asks for no version"
         );
     }
+}
+
+#[test]
+fn what_a_server_says_when_it_is_ready_fits_its_schema() {
+    let serving = Serving::start(&World::with("[server]\nbind = \"127.0.0.1:0\"\n"));
+    assert_fits("cli/serve.schema.json", &serving.said);
 }
 
 #[test]

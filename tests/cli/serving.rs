@@ -16,6 +16,8 @@ use crate::world::World;
 pub(crate) struct Serving {
     child: std::process::Child,
     address: String,
+    /// What it said when it was ready.
+    pub(crate) said: Value,
 }
 
 /// What it answered.
@@ -55,7 +57,11 @@ impl Serving {
         let said: Value = serde_json::from_str(&first).unwrap();
         let url = said["url"].as_str().unwrap();
         let address = url.strip_prefix("http://").unwrap().to_owned();
-        Self { child, address }
+        Self {
+            child,
+            address,
+            said,
+        }
     }
 
     pub(crate) fn address(&self) -> &str {
