@@ -12,6 +12,7 @@ use outfitter::{
     Agent, Arguments, CallEnd, CallId, Cancel, Input, Log, NoSubscriber, RawCall, RunOutcome,
     Session, SystemClock,
 };
+use outfitter_agent::TurnLog;
 use outfitter_store::{MemoryLog, SqliteLog};
 use outfitter_text::tokens::tables_loaded;
 use support::Fallible;
@@ -245,8 +246,7 @@ fn taking_up(
     sqlite: (&World, &Session),
 ) -> Fallible<()> {
     let fold = |(world, session): (&World, &Session)| {
-        let agent = world.agent(Instant::new());
-        runtime.block_on(agent.conversation(session))?;
+        runtime.block_on(TurnLog::read(&*world.log, &session.scope(), &session.id))?;
         Ok(())
     };
     let entries = runtime.block_on(entries(&*memory.0.log, memory))?;

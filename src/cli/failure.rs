@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use outfitter_core::{Code, RunOutput};
+use outfitter_core::{Code, RunOutput, chain};
 use serde_json::{Value, json};
 
 use crate::config::{ConfigError, Problem};
@@ -99,32 +99,6 @@ impl From<ConfigError> for Failure {
         failure.hint = error.hint();
         failure.problems = error.problems().to_vec();
         failure
-    }
-}
-
-/// An error and its causes. A cause that the message before it already says is not said again.
-fn chain(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let message = error.to_string();
-        if !text.contains(&message) {
-            text.push_str(": ");
-            text.push_str(&lowercase_first(&message));
-        }
-        cause = error.source();
-    }
-    text
-}
-
-/// Other people's messages begin with a capital, ours do not; a word that is all capitals stays.
-fn lowercase_first(message: &str) -> String {
-    let mut characters = message.chars();
-    match (characters.next(), characters.clone().next()) {
-        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
-            first.to_lowercase().chain(characters).collect()
-        }
-        _ => message.to_owned(),
     }
 }
 

@@ -13,8 +13,9 @@ use outfitter_skills::SkillSource;
 use outfitter_store::StoreUrl;
 use outfitter_tools::{
     Approval, DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry,
-    ToolsConfig, expand_tools, read_artifact,
+    ToolsConfig, expand_tools, is_secret_key, read_artifact,
 };
+use secrecy::SecretString;
 
 use super::{BuildError, Outfitter, model, skills};
 use crate::config::{self, Config};
@@ -133,7 +134,9 @@ impl Builder {
         let mut sources = self.sources;
         sources.push(Arc::new(SkillSource::new(skills.clone())));
         let registry = registry(&self.config, self.tools, sources)?;
-        let secrets = model::key(&self.config, &self.environment);
+        let secrets = model::key(&self.config, &self.environment)
+            .into_iter()
+            .chain(given_secrets(&self.config));
         let pipeline = Pipeline::new(PipelineOptions {
             max_result_tokens: self.config.tools.max_result_tokens as usize,
             default_timeout: Duration::from_secs(self.config.tools.default_timeout_seconds.into()),
@@ -162,6 +165,25 @@ impl Builder {
     }
 }
 
+/// What the configuration gives servers and programs under a secret's name: what they print of it
+/// goes no further.
+fn given_secrets(config: &Config) -> impl Iterator<Item = SecretString> {
+    let servers = config.mcp.servers.values().flat_map(|server| &server.env);
+    let programs = config.commands.values().flat_map(|program| &program.env);
+    servers
+        .chain(programs)
+        .filter(|(name, _)| holds_a_secret(name))
+        .map(|(_, value)| SecretString::from(value.clone()))
+}
+
+/// Whether a variable holds a secret, by its name: `GITHUB_TOKEN` as well as `TOKEN`.
+fn holds_a_secret(name: &str) -> bool {
+    is_secret_key(name)
+        || name
+            .match_indices('_')
+            .any(|(at, _)| is_secret_key(&name[at + 1..]))
+}
+
 fn registry(
     config: &Config,
     own: Vec<Arc<dyn Tool>>,
@@ -175,7 +197,7 @@ fn registry(
     let mut builtin = builtin_tools(&builtin_options(config));
     builtin.push(read_artifact(config.tools.max_result_tokens as usize));
     builtin.push(expand_tools());
-    let id = |name: &str| SourceId::new(name).map_err(|_| BuildError::NoDataDir);
+    let id = |name: &str| SourceId::new(name).map_err(BuildError::SourceName);
     registry.add(Arc::new(NativeSource::new(
         id("builtin")?,
         Trust::Builtin,

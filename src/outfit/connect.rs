@@ -49,14 +49,50 @@ impl Outfitter {
         };
         let described = self.describe_programs(supervisor);
         let started = self.start_servers(supervisor);
+        // Nothing is registered before all of it is there: a failure can be tried again.
         let (described, started) = tokio::join!(described, started);
-        described?;
-        started
+        let (described, connected) = (described?, started?);
+        let programs = described
+            .iter()
+            .map(|source| source.clone() as Arc<dyn ToolSource>);
+        let servers = connected.servers.iter();
+        let servers = servers.map(|source| source.clone() as Arc<dyn ToolSource>);
+        self.register(programs.chain(servers).collect())?;
+        if let Some(source) = described {
+            self.add_skills_of(&source);
+        }
+        Ok(connected)
     }
 
-    async fn describe_programs(&self, supervisor: &SupervisorProgram) -> Result<(), BuildError> {
+    /// Registers all of them, or none.
+    fn register(&self, sources: Vec<Arc<dyn ToolSource>>) -> Result<(), BuildError> {
+        for (at, source) in sources.iter().enumerate() {
+            if let Err(error) = self.registry.add(source.clone()) {
+                for before in &sources[..at] {
+                    self.registry.remove(before.id());
+                }
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn add_skills_of(&self, source: &ProjectCli) {
+        for skills in source.skills_dirs() {
+            self.skills.add_skill_dir(skills.path);
+        }
+        let configured = self.config.commands.values();
+        for dir in configured.filter_map(|program| program.skills_dir.clone()) {
+            self.skills.add_skill_dir(dir);
+        }
+    }
+
+    async fn describe_programs(
+        &self,
+        supervisor: &SupervisorProgram,
+    ) -> Result<Option<Arc<ProjectCli>>, BuildError> {
         if self.config.commands.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let key = SigningKey::generate().map_err(BuildError::Key)?;
         let issuer = Issuer::new("outfitter", key, Lifetime::SHORTEST, self.clock.clone());
@@ -75,15 +111,7 @@ impl Outfitter {
             .map(|(name, program)| settings(name, program));
         let source = Arc::new(ProjectCli::new(host, programs).map_err(BuildError::Commands)?);
         source.describe().await.map_err(BuildError::CommandTaken)?;
-        for skills in source.skills_dirs() {
-            self.skills.add_skill_dir(skills.path);
-        }
-        let configured = self.config.commands.values();
-        for dir in configured.filter_map(|program| program.skills_dir.clone()) {
-            self.skills.add_skill_dir(dir);
-        }
-        self.registry.add(source)?;
-        Ok(())
+        Ok(Some(source))
     }
 
     async fn start_servers(&self, supervisor: &SupervisorProgram) -> Result<Connected, BuildError> {
@@ -102,9 +130,6 @@ impl Outfitter {
             let server = self.server(name, server)?;
             let source = McpSource::start(server, host.clone()).map_err(BuildError::Mcp)?;
             connected.servers.push(Arc::new(source));
-        }
-        for source in &connected.servers {
-            self.registry.add(source.clone() as Arc<dyn ToolSource>)?;
         }
         let waits = connected
             .servers

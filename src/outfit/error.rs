@@ -2,7 +2,7 @@
 
 use outfitter_auth::KeyError;
 use outfitter_commands::{CommandTaken, SettingsError};
-use outfitter_core::{Code, ErrorInfo, FilesError, ModelError, SandboxError};
+use outfitter_core::{Code, ErrorInfo, FilesError, InvalidId, ModelError, SandboxError, chain};
 use outfitter_mcp::InvalidServer;
 use outfitter_tools::SourceRefused;
 
@@ -49,6 +49,9 @@ pub enum BuildError {
     /// No key to sign with.
     #[error("make a key for credentials")]
     Key(#[source] KeyError),
+    /// A source of ours has no name that a source can have.
+    #[error("name a source of tools")]
+    SourceName(#[source] InvalidId),
     /// A source was not taken.
     #[error("take the tools of a source")]
     Source(#[from] SourceRefused),
@@ -99,7 +102,7 @@ impl BuildError {
             | Self::CommandTaken(_)
             | Self::Mcp(_)
             | Self::Server { .. } => (Code::Usage, None),
-            Self::Key(_) => (Code::Internal, None),
+            Self::Key(_) | Self::SourceName(_) => (Code::Internal, None),
             Self::Workspace { .. } => (
                 Code::Usage,
                 Some("--workspace names an existing directory".to_owned()),
@@ -115,13 +118,7 @@ impl BuildError {
                 },
             ),
         };
-        let mut message = format!("failed to {self}");
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            message = format!("{message}: {error}");
-            cause = error.source();
-        }
-        let info = ErrorInfo::new(code, message);
+        let info = ErrorInfo::new(code, format!("failed to {}", chain(self)));
         match hint {
             Some(hint) => info.with_hint(hint),
             None => info,

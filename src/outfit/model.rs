@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use outfitter_core::{Cancel, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream};
+use outfitter_core::{
+    Cancel, ErrorInfo, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream,
+};
 use outfitter_model::{ModelCallPolicy, ModelSettings, provider_defaults};
 use secrecy::SecretString;
 
@@ -77,30 +79,37 @@ fn ollama_host(provider: &str, environment: &Environment) -> Option<String> {
     Some(format!("{}{port}/v1", url.trim_end_matches('/')))
 }
 
-/// The model of calls that need none.
-pub(crate) struct NoModel(ModelInfo);
+/// The model of calls that need none, and of a server whose model cannot be set up.
+pub(crate) struct NoModel {
+    info: ModelInfo,
+    why: ErrorInfo,
+}
 
 impl NoModel {
-    pub(crate) fn new() -> Self {
-        Self(ModelInfo {
-            provider: "none".to_owned(),
-            name: "none".to_owned(),
-            vision: false,
-            context_tokens: None,
-        })
+    /// None, for this reason.
+    pub(crate) fn because(why: ErrorInfo) -> Self {
+        Self {
+            info: ModelInfo {
+                provider: "none".to_owned(),
+                name: "none".to_owned(),
+                vision: false,
+                context_tokens: None,
+            },
+            why,
+        }
     }
 }
 
 #[async_trait]
 impl ModelProvider for NoModel {
     fn info(&self) -> &ModelInfo {
-        &self.0
+        &self.info
     }
 
     async fn stream(&self, _: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
         Err(ModelError::Setup {
-            message: "this run has no model".to_owned(),
-            hint: None,
+            message: self.why.message.clone(),
+            hint: self.why.hint.clone(),
         })
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_agent::{Agent, AgentParts, AgentSettings, Limits, ProgressSettings};
-use outfitter_core::{ArtifactStore, Clock, Log, ModelProvider, Scope, Services, SessionId};
+use outfitter_core::{
+    ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services, SessionId,
+};
 use outfitter_process::{SupervisorProgram, Support};
 use outfitter_skills::SkillCatalog;
 use outfitter_store::{create_private_dir, path_segment};
@@ -106,7 +108,8 @@ impl Outfitter {
     /// The loop for direct calls, which need no model.
     #[must_use]
     pub fn caller(&self) -> Agent {
-        self.agent_with(Arc::new(NoModel::new()))
+        let why = ErrorInfo::new(Code::Internal, "a direct call has no model");
+        self.agent_with(Arc::new(NoModel::because(why)))
     }
 
     fn agent_with(&self, model: Arc<dyn ModelProvider>) -> Agent {
@@ -139,10 +142,12 @@ impl Outfitter {
         })
     }
 
-    /// The loop of a server: where the model cannot be set up, direct calls work all the same.
+    /// The loop of a server: where the model cannot be set up, direct calls work all the same, and
+    /// runs say why they do not.
     #[must_use]
     pub fn served_agent(&self) -> Agent {
-        self.agent().unwrap_or_else(|_| self.caller())
+        self.agent()
+            .unwrap_or_else(|error| self.agent_with(Arc::new(NoModel::because(error.to_info()))))
     }
 
     /// Holds a session of the person at this machine for this process, so that no other works on
@@ -187,7 +192,7 @@ impl Outfitter {
         if let Err(error) = self.artifacts.delete_session(&scope, session).await {
             tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
         }
-        self.forget_session_dir(&scope, session);
+        self.forget_session_dir(&scope, session).await;
         Ok(())
     }
 }

@@ -107,15 +107,19 @@ impl Outfitter {
         let sandbox = self.sandbox(&scope, &session, here).await?;
         let info = sandbox.info().clone();
         drop(sandbox);
-        self.forget_session_dir(&scope, &session);
+        self.forget_session_dir(&scope, &session).await;
         Ok(info)
     }
 
-    /// Whether commands are held back, as far as it is known without opening a session.
-    #[must_use]
-    pub fn isolates(&self) -> bool {
-        let local = self.config.sandbox.backend == Backend::Local;
-        local && self.supervisor.is_some()
+    /// Whether commands of a session would be held back.
+    pub async fn isolates(&self) -> bool {
+        match (self.config.sandbox.backend, &self.supervisor) {
+            (Backend::Local, Some(supervisor)) => self
+                .support(supervisor)
+                .await
+                .is_ok_and(|support| support.level > outfitter_process::Level::None),
+            (Backend::Local | Backend::Passthrough, _) => false,
+        }
     }
 
     /// What no tool reaches. Our own data is among it where it lies in the workspace; where the
@@ -142,9 +146,9 @@ impl Outfitter {
     }
 
     /// Removes what a session left on disk beside its log.
-    pub(super) fn forget_session_dir(&self, scope: &Scope, session: &SessionId) {
+    pub(super) async fn forget_session_dir(&self, scope: &Scope, session: &SessionId) {
         let dir = self.session_dir(scope, session);
-        if let Err(error) = std::fs::remove_dir_all(&dir)
+        if let Err(error) = tokio::fs::remove_dir_all(&dir).await
             && error.kind() != std::io::ErrorKind::NotFound
         {
             tracing::warn!(%error, %session, "the scratch folder of a session stays behind");

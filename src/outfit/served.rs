@@ -13,6 +13,7 @@ use outfitter_core::{
 use outfitter_server::{Directory, SessionHold, SessionHolds};
 use outfitter_store::{create_private_dir, path_segment};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
 
 use super::{BuildError, Outfitter, SessionLock};
 
@@ -26,9 +27,12 @@ pub struct Served {
     sandboxes: Mutex<Sandboxes>,
 }
 
+/// Where a sandbox is, or will be once it is open.
+type Place = Arc<OnceCell<Arc<dyn Sandbox>>>;
+
 #[derive(Default)]
 struct Sandboxes {
-    kept: HashMap<(Scope, SessionId), (u64, Arc<dyn Sandbox>)>,
+    kept: HashMap<(Scope, SessionId), (u64, Place)>,
     uses: u64,
 }
 
@@ -44,26 +48,19 @@ impl Served {
 
     async fn sandbox(&self, scope: &Scope, id: &SessionId) -> Result<Arc<dyn Sandbox>, BuildError> {
         let key = (scope.clone(), id.clone());
-        {
-            let mut sandboxes = self.lock();
-            sandboxes.uses += 1;
-            let used = sandboxes.uses;
-            if let Some((last, sandbox)) = sandboxes.kept.get_mut(&key) {
-                *last = used;
-                return Ok(sandbox.clone());
-            }
-        }
-        let workspace = self.whole.served_workspace(scope, id);
-        create_private_dir(&workspace).map_err(|source| BuildError::Data {
-            path: workspace.display().to_string(),
-            source,
-        })?;
-        let sandbox = self.whole.sandbox(scope, id, &workspace).await?;
-        let mut sandboxes = self.lock();
-        let used = sandboxes.uses;
-        sandboxes.kept.insert(key, (used, sandbox.clone()));
-        sandboxes.forget_the_oldest();
-        Ok(sandbox)
+        // Two that come at once get the same one: a second would end the jobs of the first.
+        let place = self.lock().place(key);
+        let opened = place
+            .get_or_try_init(|| async {
+                let workspace = self.whole.served_workspace(scope, id);
+                create_private_dir(&workspace).map_err(|source| BuildError::Data {
+                    path: workspace.display().to_string(),
+                    source,
+                })?;
+                self.whole.sandbox(scope, id, &workspace).await
+            })
+            .await?;
+        Ok(opened.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Sandboxes> {
@@ -74,6 +71,15 @@ impl Served {
 }
 
 impl Sandboxes {
+    fn place(&mut self, key: (Scope, SessionId)) -> Place {
+        self.uses += 1;
+        let (used, place) = self.kept.entry(key).or_default();
+        *used = self.uses;
+        let place = place.clone();
+        self.forget_the_oldest();
+        place
+    }
+
     fn forget_the_oldest(&mut self) {
         if self.kept.len() <= KEPT_SANDBOXES {
             return;
@@ -81,13 +87,22 @@ impl Sandboxes {
         let idle = self
             .kept
             .iter()
-            .filter(|(_, (_, sandbox))| sandbox.jobs().iter().all(|job| !job.running))
+            .filter(|(_, (_, place))| is_idle(place))
             .min_by_key(|(_, (used, _))| *used)
             .map(|(key, _)| key.clone());
         if let Some(key) = idle {
             self.kept.remove(&key);
         }
     }
+}
+
+/// Whether nothing would end with it: it is open, nobody has it, and no command of it runs.
+fn is_idle(place: &Place) -> bool {
+    let alone = Arc::strong_count(place) == 1;
+    let idle = |sandbox: &Arc<dyn Sandbox>| {
+        Arc::strong_count(sandbox) == 1 && sandbox.jobs().iter().all(|job| !job.running)
+    };
+    alone && place.get().is_none_or(idle)
 }
 
 #[async_trait]
@@ -161,13 +176,13 @@ impl Directory for Served {
             .collect()
     }
 
-    fn sandboxed(&self) -> bool {
-        self.whole.isolates()
+    async fn sandboxed(&self) -> bool {
+        self.whole.isolates().await
     }
 
     async fn forget(&self, scope: &Scope, session: &SessionId) {
         self.lock().kept.remove(&(scope.clone(), session.clone()));
-        self.whole.forget_session_dir(scope, session);
+        self.whole.forget_session_dir(scope, session).await;
         let workspace = self.whole.served_workspace(scope, session);
         if let Err(error) = tokio::fs::remove_dir_all(&workspace).await
             && error.kind() != std::io::ErrorKind::NotFound

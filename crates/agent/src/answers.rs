@@ -3,61 +3,15 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, AnswerKind, Code, EntryBody, ErrorInfo, EventBody, Interrupt, InterruptId, Principal,
-    UnixMs,
+    Answer, AnswerKind, EntryBody, EventBody, Interrupt, InterruptId, Principal, UnixMs,
 };
 use outfitter_tools::check_answer;
 use serde_json::Value;
 
-use crate::agent::Input;
-use crate::error::RunError;
+use crate::error::{AnswerError, RunError};
+use crate::request::{Answered, Input};
 use crate::session::Session;
 use crate::turn_log::TurnLog;
-
-/// An answer that somebody gives.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answered {
-    /// To which question.
-    pub interrupt: InterruptId,
-    /// The answer; `null` when it is called off or let expire.
-    pub value: Value,
-    /// How it came about.
-    pub by: AnswerKind,
-}
-
-/// Why an answer was not taken. The question stands as it stood.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum AnswerError {
-    /// No such question in this session, or not for this person.
-    #[error("find the question {0}")]
-    NotFound(InterruptId),
-    /// It does not wait any more.
-    #[error("answer {0}: it has been answered already")]
-    Settled(InterruptId),
-    /// Its time is up.
-    #[error("answer {0}: its time was up")]
-    Expired(InterruptId),
-    /// The answer is not of the form that was asked for.
-    #[error("answer {id}: {}", why.message)]
-    Unfit {
-        /// Which question.
-        id: InterruptId,
-        /// Every fault.
-        why: Box<ErrorInfo>,
-    },
-}
-
-impl AnswerError {
-    /// The code.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        match self {
-            Self::NotFound(_) => Code::NotFound,
-            Self::Settled(_) | Self::Expired(_) => Code::Conflict,
-            Self::Unfit { why, .. } => why.code,
-        }
-    }
-}
 
 /// Whether a run with this input can be made at all.
 pub(crate) fn acceptable(

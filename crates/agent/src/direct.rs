@@ -30,24 +30,24 @@ impl Run<'_> {
             .await;
         self.writer.record_broken_off(dead).await?;
         let view = self.view().await;
+        let args = self.parts.pipeline.redactor().arguments(&call.arguments);
         self.writer
             .record(vec![
                 EntryBody::Event(EventBody::RunStarted(started(self.session, &view))),
                 EntryBody::Event(EventBody::ToolCall {
                     tool_call_id: call.id.clone(),
                     tool_name: call.name.clone(),
-                    arguments: self.parts.pipeline.redactor().arguments(&call.arguments),
+                    arguments: args.clone(),
                 }),
             ])
             .await?;
-        let args = self.parts.pipeline.redactor().arguments(&call.arguments);
         let (id, name) = (call.id.clone(), call.name.clone());
         // Nobody is asked in the middle of a direct call: no turn could go on with the answer.
         let handle = RunHandle {
             attended: Attended::No,
             ..self.handle(&view)
         };
-        let end = match self.parts.pipeline.run(&view, call, &handle).await? {
+        let output = match self.parts.pipeline.run(&view, call, &handle).await? {
             CallEnd::Waiting(_) => {
                 let error = ErrorInfo::new(
                     Code::Unavailable,
@@ -58,27 +58,24 @@ impl Run<'_> {
                 let message = Arc::new(recover::message_of(output.clone(), clock));
                 let entry = EntryBody::Event(EventBody::Message(message));
                 self.writer.record(vec![entry]).await?;
-                CallEnd::Output(output)
+                output
             }
-            end @ CallEnd::Output(_) => end,
+            CallEnd::Output(output) => output,
         };
-        let (outcome, error) = match &end {
-            CallEnd::Output(output) => (outcome_of(output), output.error.clone()),
-            CallEnd::Waiting(_) => (RunOutcome::Waiting, None),
-        };
-        let output = RunOutput {
+        let outcome = outcome_of(&output);
+        let run_output = RunOutput {
             status: outcome,
             answer: String::new(),
             suggested_actions: Vec::new(),
-            error,
+            error: output.error.clone(),
         };
         self.writer
             .record(vec![EntryBody::Event(EventBody::RunFinished {
                 outcome,
-                output: Box::new(output),
+                output: Box::new(run_output),
             })])
             .await?;
-        Ok(end)
+        Ok(CallEnd::Output(output))
     }
 }
 

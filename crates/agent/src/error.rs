@@ -1,8 +1,8 @@
 //! Why a run could not be made, as opposed to a run that failed.
 
-use outfitter_core::{AppendError, Code, ErrorInfo, JournalError, SessionId, StoreError};
-
-use crate::answers::AnswerError;
+use outfitter_core::{
+    AppendError, Code, ErrorInfo, InterruptId, JournalError, SessionId, StoreError, chain,
+};
 
 /// Why there is no run, or why its end could not be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +42,7 @@ impl RunError {
                 AppendError::Conflict { .. } | AppendError::Fenced { .. },
             )) => Code::Conflict,
         };
-        let mut message = format!("failed to {self}");
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            message = format!("{message}: {error}");
-            cause = error.source();
-        }
-        let info = ErrorInfo::new(code, message);
+        let info = ErrorInfo::new(code, format!("failed to {}", chain(self)));
         match self {
             Self::NothingToContinue(_) => info.with_hint("give a prompt to begin a new turn"),
             Self::Answer(AnswerError::Unfit { why, .. }) => ErrorInfo {
@@ -56,6 +50,40 @@ impl RunError {
                 ..(**why).clone()
             },
             Self::Busy(_) | Self::Answer(_) | Self::Store(_) | Self::Journal(_) => info,
+        }
+    }
+}
+
+/// Why an answer was not taken. The question stands as it stood.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AnswerError {
+    /// No such question in this session, or not for this person.
+    #[error("find the question {0}")]
+    NotFound(InterruptId),
+    /// It does not wait any more.
+    #[error("answer {0}: it has been answered already")]
+    Settled(InterruptId),
+    /// Its time is up.
+    #[error("answer {0}: its time was up")]
+    Expired(InterruptId),
+    /// The answer is not of the form that was asked for.
+    #[error("answer {id}: {}", why.message)]
+    Unfit {
+        /// Which question.
+        id: InterruptId,
+        /// Every fault.
+        why: Box<ErrorInfo>,
+    },
+}
+
+impl AnswerError {
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::NotFound(_) => Code::NotFound,
+            Self::Settled(_) | Self::Expired(_) => Code::Conflict,
+            Self::Unfit { why, .. } => why.code,
         }
     }
 }

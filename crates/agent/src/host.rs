@@ -62,11 +62,7 @@ impl CallHost for Host {
         session: &SessionId,
     ) -> Result<Vec<Listing>, CallHostError> {
         let session = self.open(Arc::new(who.clone()), session).await?;
-        let expanded = match self.agent.conversation(&session).await {
-            Ok(log) => log.expanded.clone(),
-            // A run is under way and has the log; what it expands is listed when it is over.
-            Err(_) => Arc::default(),
-        };
+        let expanded = self.agent.expanded(&session.scope(), &session.id).await?;
         Ok(session.proxy.view(&session.facts(expanded)).listing())
     }
 

@@ -8,9 +8,10 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
-use crate::agent::{AgentParts, RunEnd, RunRequest};
 use crate::next::{Next, next};
+use crate::parts::AgentParts;
 use crate::recover;
+use crate::request::{RunEnd, RunRequest};
 use crate::session::Session;
 use crate::start::begin;
 use crate::turn_log::TurnLog;

@@ -99,6 +99,20 @@ impl Sessions {
         })
     }
 
+    /// What the log says of a session now, for who only looks.
+    pub(crate) async fn peek(
+        &self,
+        log: &dyn Log,
+        scope: &Scope,
+        id: &SessionId,
+    ) -> Result<TurnLog, StoreError> {
+        let known = match self.lock().slots.get(&(scope.clone(), id.clone())) {
+            Some(Slot::Known { log, .. }) => TurnLog::clone(log),
+            Some(Slot::AtWork) | None => TurnLog::default(),
+        };
+        read_on(known, log, scope, id).await
+    }
+
     fn put(&self, key: (Scope, SessionId), log: Option<TurnLog>) {
         let mut state = self.lock();
         state.uses += 1;

@@ -8,7 +8,8 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
-use crate::agent::{AgentParts, Input, RunRequest};
+use crate::parts::AgentParts;
+use crate::request::{Input, RunRequest};
 use crate::session::Session;
 use crate::writer::Writer;
 use crate::{answers, recover};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use outfitter_core::{
-    Cancel, Credential, CredentialRequest, Outcome, Progress, ToolContext, ToolError,
+    Cancel, Credential, CredentialRequest, Outcome, Progress, ToolContext, ToolError, chain,
 };
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -180,12 +180,5 @@ fn failed(name: &str, error: RunError) -> ToolError {
 
 /// An error and its causes in one fragment.
 fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = format!("failed to {error}");
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+    format!("failed to {}", chain(error))
 }

@@ -8,6 +8,34 @@ use serde_json::Value;
 
 use crate::Code;
 
+/// An error and its causes in one line. A cause that the text before it already says is not said
+/// again.
+#[must_use]
+pub fn chain(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if !text.contains(&message) {
+            text.push_str(": ");
+            text.push_str(&lowercase_first(&message));
+        }
+        cause = error.source();
+    }
+    text
+}
+
+/// Other people's messages begin with a capital, ours do not; a word that is all capitals stays.
+fn lowercase_first(message: &str) -> String {
+    let mut characters = message.chars();
+    match (characters.next(), characters.clone().next()) {
+        (Some(first), Some(second)) if first.is_uppercase() && second.is_lowercase() => {
+            first.to_lowercase().chain(characters).collect()
+        }
+        _ => message.to_owned(),
+    }
+}
+
 /// An error as models and clients read it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ErrorInfo {

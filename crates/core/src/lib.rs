@@ -51,7 +51,7 @@ pub use code::Code;
 pub use context::{Attended, Cancel, Deadline, ToolContext};
 pub use credential::{Credential, CredentialError, CredentialIssuer, CredentialRequest};
 pub use effects::{Effect, Effects};
-pub use error::{ErrorInfo, ToolError};
+pub use error::{ErrorInfo, ToolError, chain};
 pub use event::{
     DeltaKind, Durability, Event, EventBody, RunOutcome, RunOutput, RunStarted, SandboxSummary,
     SubagentRef, SuggestedAction, TokenUsage, UsageSource, WarningCode,

@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, CallId, EventBody, Hash, InterruptId, Principal, RunId, SessionId, Subject, Tenant, ToolName, UnixMs,
+    Answer, CallId, EventBody, Hash, InterruptId, Principal, RunId, SessionId, Subject, Tenant,
+    ToolName, UnixMs,
 };
 
 /// Whose rows. Every method of a store takes one; there is no unscoped read.

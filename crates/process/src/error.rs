@@ -13,7 +13,7 @@ pub enum SpawnError {
     #[error("invalid specification: {0}")]
     Invalid(&'static str),
     /// A pipe, a socket or the supervisor's process could not be made.
-    #[error("failed to {what}")]
+    #[error("{what}")]
     Io {
         /// What was being tried.
         what: &'static str,
@@ -34,7 +34,7 @@ pub enum SpawnError {
         seconds: u64,
     },
     /// One step of the set-up failed; nothing ran.
-    #[error("failed to {stage}{}", detail_text(.detail))]
+    #[error("{stage}{}", detail_text(.detail))]
     Setup {
         /// Which step.
         stage: Stage,
@@ -84,7 +84,7 @@ pub enum ChildError {
     #[error("the supervisor was lost before it could report how the command ended")]
     SupervisorLost,
     /// The control socket or a pipe failed.
-    #[error("failed to {what}")]
+    #[error("{what}")]
     Io {
         /// What was being tried.
         what: &'static str,

@@ -72,7 +72,9 @@ pub async fn probe(program: &SupervisorProgram) -> Result<Support, SpawnError> {
                 return Ok(support);
             }
             Err(error @ SpawnError::Setup { .. }) => {
-                support.reasons.push(format!("{level}: {}", chain(&error)));
+                support
+                    .reasons
+                    .push(format!("{level}: failed to {}", chain(&error)));
             }
             Err(other) => return Err(other),
         }

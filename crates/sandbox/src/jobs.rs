@@ -268,7 +268,7 @@ pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
             } else {
                 format!(" {detail}")
             };
-            SandboxError::Invalid(format!("failed to {stage}{on}: {source}"))
+            SandboxError::Invalid(format!("{stage}{on}: {source}"))
         }
         SpawnError::Setup { ref source, .. } => SandboxError::Unavailable {
             reason: format!("{error}: {source}"),

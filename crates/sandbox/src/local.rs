@@ -85,8 +85,7 @@ impl LocalSandbox {
         let info = SandboxInfo {
             backend: BACKEND.to_owned(),
             level,
-            // The level reaches what is required, else we were not here.
-            isolating: true,
+            isolating: level > Level::None,
             missing: policy.support.reasons.clone(),
             workspace: workspace.clone(),
             network: policy.network == Network::On,

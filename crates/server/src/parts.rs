@@ -90,7 +90,7 @@ pub trait Directory: Send + Sync {
     fn diagnostics(&self, who: &Principal) -> Vec<Value>;
 
     /// Whether commands run under isolation.
-    fn sandboxed(&self) -> bool;
+    async fn sandboxed(&self) -> bool;
 
     /// A session was deleted from the log; what belongs to it elsewhere goes too.
     async fn forget(&self, scope: &Scope, session: &SessionId);
@@ -118,7 +118,7 @@ impl Directory for NoDirectory {
         Vec::new()
     }
 
-    fn sandboxed(&self) -> bool {
+    async fn sandboxed(&self) -> bool {
         false
     }
 

@@ -197,7 +197,7 @@ async fn a_program_that_does_not_answer_keeps_nobody_else() {
         .map(|fault| format!("{}: {}", fault.what, fault.why))
         .collect();
     insta::assert_snapshot!(faults.join("\n"), @r"
-    gone: failed to start the program: failed to execute the program: No such file or directory (os error 2)
+    gone: failed to start the program: execute the program: no such file or directory (os error 2)
     slow: describe did not end within 0.3 s
     ");
 }

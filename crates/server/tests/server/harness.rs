@@ -147,7 +147,7 @@ impl Directory for Sealed {
         vec![json!({ "code": "skipped", "message": "something" })]
     }
 
-    fn sandboxed(&self) -> bool {
+    async fn sandboxed(&self) -> bool {
         false
     }
 

@@ -11,7 +11,7 @@ use outfitter_core::{
 use outfitter_text::head_tail::{Budget, Whole, bound as head_tail};
 use serde_json::Value;
 
-use super::{Head, PipelineOptions, offload};
+use super::{Head, PipelineOptions, accompanying, offload};
 use crate::RunHandle;
 
 /// The longest message, hint or value of an error in bytes. Errors are written to be read whole.
@@ -57,7 +57,7 @@ fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions
     let Outcome {
         mut result,
         mut text,
-        parts,
+        mut parts,
         ui,
         mut failed,
         activate,
@@ -67,6 +67,8 @@ fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions
     options.redactor.clean(&mut result);
     text.iter_mut()
         .for_each(|text| options.redactor.clean_text(text));
+    let ui = ui.and_then(|ui| accompanying::ui(ui, &head.name, &options.redactor));
+    accompanying::parts(&mut parts, options);
     if let Some(error) = &mut failed {
         options.redactor.clean_error(error);
         bound_error(error);

@@ -6,7 +6,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use outfitter_core::{
-    Answer, Ask, Cancel, Code, Deadline, ErrorInfo, Outcome, Reply, ToolError, ToolName,
+    Answer, Ask, Cancel, Code, Deadline, ErrorInfo, InterruptKind, Outcome, Reply, ToolError,
+    ToolName,
 };
 use serde_json::Value;
 
@@ -134,7 +135,7 @@ async fn outlast(
 fn ended(name: &ToolName, reply: Replied) -> Ending {
     match reply {
         Ok(Ok(Reply::Done(outcome))) => Ending::Over(outcome),
-        Ok(Ok(Reply::Wait(ask))) => Ending::Wait(ask),
+        Ok(Ok(Reply::Wait(ask))) => asked(ask),
         Ok(Err(error)) => failed(told(name, error)),
         Err(panic) => failed(panicked(name, &*panic)),
     }
@@ -160,6 +161,20 @@ fn stopped(name: &ToolName, stop: Stop, reply: Replied) -> Ending {
             // It is told of in the log; the call was stopped all the same.
             let _ = panicked(name, &*panic);
             failed(stop.error(name))
+        }
+    }
+}
+
+/// Consent is asked for before a tool runs, with the whole of its plan. A tool that could ask for
+/// it itself could choose the words.
+fn asked(ask: Box<Ask>) -> Ending {
+    match ask.kind {
+        InterruptKind::Approval { .. } => failed(ErrorInfo::new(
+            Code::Internal,
+            "a tool cannot ask for its own approval",
+        )),
+        InterruptKind::Question { .. } | InterruptKind::Delay | InterruptKind::Remote { .. } => {
+            Ending::Wait(ask)
         }
     }
 }

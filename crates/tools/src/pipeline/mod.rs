@@ -5,6 +5,7 @@
 //! value of the stage before, so none can be left out. A stage that says no ends in a [`Refusal`],
 //! which joins the path again where results are bounded: every call has exactly one output.
 
+mod accompanying;
 mod bound;
 mod budget;
 mod execute;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, ErrorInfo, Outcome, OutcomeState, Part, PartSource, RefusingArtifacts, Status,
-    ToolOutput, canonical,
+    ToolOutput, UiHints, canonical,
 };
 use outfitter_text::tokens::{Fit, fits};
 use outfitter_tools::{PipelineOptions, Redactor};
@@ -181,6 +181,28 @@ async fn parts_follow_the_projection() {
 }
 
 #[tokio::test]
+async fn a_picture_too_large_for_the_log_leaves_a_note_and_not_its_bytes() {
+    let picture = |bytes: usize| Part::Image {
+        mime: "image/png".to_owned(),
+        source: PartSource::Base64 {
+            data: "A".repeat(bytes),
+        },
+    };
+    let world = world(Outcome {
+        parts: vec![picture(9 << 20), picture(8)],
+        ui: Some(UiHints(json!("x".repeat(2 << 20)))),
+        ..Outcome::json(json!({"width": 1}))
+    });
+    let output = world.output("gives", "").await;
+    let parts = world.journal.messages()[0].parts.clone();
+    let note = Part::Text {
+        text: "[left out: image/png of 9437184 bytes, too large]".to_owned(),
+    };
+    assert_eq!(parts[1..], [note, picture(8)]);
+    assert_eq!(output.ui_hints, None);
+}
+
+#[tokio::test]
 async fn a_known_secret_is_nowhere_in_what_is_recorded() {
     let options = PipelineOptions {
         redactor: Redactor::new(["s3cr3t-value".to_owned().into()]),
@@ -194,6 +216,14 @@ async fn a_known_secret_is_nowhere_in_what_is_recorded() {
             error.got = Some(json!("s3cr3t-value"));
             Err(error.into())
         }),
+        Probe::new("means").gives(|| {
+            let mut outcome = Outcome::json(json!("ok"));
+            outcome.ui = Some(UiHints(json!({"title": "s3cr3t-value"})));
+            outcome.parts = vec![Part::Text {
+                text: "a s3cr3t-value".to_owned(),
+            }];
+            Ok(outcome.into())
+        }),
         Probe::new("long").gives(|| Ok(Outcome::text(format!("s3cr3t-value {}", lines())).into())),
     ])
     .options(options);
@@ -201,6 +231,7 @@ async fn a_known_secret_is_nowhere_in_what_is_recorded() {
     for (name, raw) in [
         ("echo", raw),
         ("errs", ""),
+        ("means", ""),
         ("long", ""),
         ("nope", raw),
         ("echo", r#"{"s3cr3t-value"#),

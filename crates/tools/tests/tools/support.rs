@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Answer, Arguments,
-    Attended, CallEnd, CallId, Cancel, Clock, Deadline, EntryBody, EventBody, Facts, Grant,
-    Journal, JournalError, Message, Principal, Progress, ProgressSink, RawCall, Reply, Role, RunId, Selection, Services,
-    SessionFacts, SessionId, SourceId, Stream, Tool, ToolContext, ToolError, ToolName, ToolOutput,
-    ToolSpec, Trust, UnixMs,
+    Answer, Arguments, Attended, CallEnd, CallId, Cancel, Clock, Deadline, EntryBody, EventBody,
+    Facts, Grant, Journal, JournalError, Message, Principal, Progress, ProgressSink, RawCall,
+    Reply, Role, RunId, Selection, Services, SessionFacts, SessionId, SourceId, Stream, Tool,
+    ToolContext, ToolError, ToolName, ToolOutput, ToolSpec, Trust, UnixMs,
 };
 use outfitter_tools::{
     NativeSource, Pipeline, PipelineOptions, RunHandle, ToolRegistry, ToolView, ToolsConfig,

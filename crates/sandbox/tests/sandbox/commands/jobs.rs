@@ -370,6 +370,20 @@ async fn a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint() {
     assert!(hint.is_some_and(|hint| hint.contains("require = \"partial\"")));
 }
 
+#[tokio::test]
+async fn a_sandbox_that_holds_nothing_back_does_not_say_that_it_isolates() {
+    let world = World::new();
+    let support = Support {
+        level: outfitter_process::Level::None,
+        landlock_abi: 0,
+        reasons: vec!["partial: failed to make a ruleset: not here".to_owned()],
+    };
+    let mut policy = world.policy(support);
+    policy.require = Level::None;
+    let sandbox = LocalSandbox::open(world.session(Host::default()), policy).unwrap();
+    assert!(!sandbox.info().isolating);
+}
+
 #[rstest]
 #[case(Backend::Local, "local", true, false)]
 #[case(Backend::Passthrough, "passthrough", false, true)]

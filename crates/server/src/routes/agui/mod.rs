@@ -89,7 +89,7 @@ pub(super) async fn capabilities(
             .filter(|tool| tool.presented)
             .map(Into::into)
             .collect(),
-        sandboxed: app.directory.sandboxed(),
+        sandboxed: app.directory.sandboxed().await,
         max_turns: app.host.agent().parts().settings.limits.max_turns.into(),
     }
     .document();
