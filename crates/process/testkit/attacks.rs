@@ -101,10 +101,70 @@ pub(crate) fn attack(name: &str, args: &[String]) -> io::Result<()> {
             let path = text(arg(0));
             syscall(libc::SYS_chroot, [path.as_ptr() as c_long, 0])
         }
+        "lend-rights" => lend_rights(arg(0), arg(1)),
         "descriptors" => only_standard_descriptors(),
         other => Err(io::Error::other(format!("no such attack: {other}"))),
     }
 }
+
+/// Gives a new file the bits of `mode` by this call, and looks whether it has them.
+fn lend_rights(call: &str, mode: &str) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let mode = u32::from_str_radix(mode, 8).map_err(io::Error::other)?;
+    let name = format!("lent-by-{call}");
+    let _ = std::fs::remove_file(&name);
+    let path = text(&name);
+    let at = path.as_ptr();
+    let made_first = matches!(call, "chmod" | "fchmod" | "fchmodat" | "fchmodat2");
+    let file = made_first
+        .then(|| std::fs::File::create_new(&name))
+        .transpose()?;
+    let fd = file.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let flags = libc::O_CREAT | libc::O_RDWR;
+    #[repr(C)]
+    struct How([u64; 3]);
+    let how = How([u64::from(flags.cast_unsigned()), u64::from(mode), 0]);
+    // SAFETY: the path is terminated, and it and `how` outlive the calls, which own no other memory.
+    outcome(unsafe {
+        match call {
+            #[cfg(target_arch = "x86_64")]
+            "chmod" => libc::syscall(libc::SYS_chmod, at, mode),
+            #[cfg(target_arch = "x86_64")]
+            "open" => libc::syscall(libc::SYS_open, at, flags, mode),
+            #[cfg(target_arch = "x86_64")]
+            "creat" => libc::syscall(libc::SYS_creat, at, mode),
+            #[cfg(target_arch = "x86_64")]
+            "mknod" => libc::syscall(libc::SYS_mknod, at, mode | libc::S_IFREG, 0),
+            "fchmod" => libc::syscall(libc::SYS_fchmod, fd, mode),
+            "fchmodat" => libc::syscall(libc::SYS_fchmodat, libc::AT_FDCWD, at, mode),
+            "fchmodat2" => libc::syscall(SYS_FCHMODAT2, libc::AT_FDCWD, at, mode, 0),
+            "openat" => libc::syscall(libc::SYS_openat, libc::AT_FDCWD, at, flags, mode),
+            "openat2" => libc::syscall(
+                libc::SYS_openat2,
+                libc::AT_FDCWD,
+                at,
+                &raw const how,
+                size_of::<How>(),
+            ),
+            "mknodat" => libc::syscall(
+                libc::SYS_mknodat,
+                libc::AT_FDCWD,
+                at,
+                mode | libc::S_IFREG,
+                0,
+            ),
+            other => return Err(io::Error::other(format!("no such call here: {other}"))),
+        }
+    })?;
+    let got = std::fs::metadata(&name)?.mode();
+    if got & 0o6000 == 0 {
+        return Err(io::Error::other(format!("it got the mode {got:o}")));
+    }
+    Ok(())
+}
+
+/// Not in the C library's headers everywhere yet.
+const SYS_FCHMODAT2: c_long = 452;
 
 fn clone_user_namespace() -> io::Result<()> {
     let flags = c_long::from(libc::CLONE_NEWUSER | libc::SIGCHLD);

@@ -114,6 +114,25 @@ impl Filter {
         });
     }
 
+    /// Decides one call by the bits of two arguments: `both` if each has one of its mask's set.
+    pub(super) fn by_bits_of_two(
+        &mut self,
+        number: i64,
+        first: Argument,
+        second: Argument,
+        both: Verdict,
+        otherwise: Verdict,
+    ) {
+        self.block(number, |filter| {
+            for Argument { index, mask } in [first, second] {
+                filter.push(LOAD, ARGUMENTS + index * 8, 0, 0);
+                filter.push(IF_ANY_BIT, mask, 1, 0);
+                filter.give(otherwise);
+            }
+            filter.give(both);
+        });
+    }
+
     /// Decides `socketpair`-like calls, by two arguments: both must be listed.
     pub(super) fn by_two_values(
         &mut self,

@@ -3,6 +3,9 @@
 //! Everything is allowed but what leads out: new views of the file system, other processes, the
 //! kernel's large and young interfaces, and with the network off every way to a socket but
 //! `socketpair`. A datagram pair counts as a way: its ends can still be sent from to any path.
+//!
+//! No file gets the set-user-ID or set-group-ID bit: inside it means nothing, and outside, where the
+//! workspace is mounted without `nosuid`, it would lend our user's rights to whoever runs the file.
 
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EPERM};
 
@@ -97,6 +100,39 @@ const REFUSED_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const REFUSED_HERE: &[i64] = &[];
 
+/// The bits of a mode that make a program run as its owner or group.
+const LENDING_BITS: u32 = libc::S_ISUID | libc::S_ISGID;
+
+/// The flags of `open` with which its mode counts; without them it may be anything.
+const CREATING: u32 = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY).cast_unsigned();
+
+/// Not in the C library's headers everywhere yet.
+const SYS_FCHMODAT2: i64 = 452;
+
+/// The calls that give a file a mode, and which argument that is. The kernel takes these bits out
+/// of the mode of `mkdir` itself.
+const MODE_ARGUMENTS: &[(i64, u32)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (SYS_FCHMODAT2, 2),
+    (libc::SYS_mknodat, 2),
+];
+
+#[cfg(target_arch = "x86_64")]
+const MODE_ARGUMENTS_HERE: &[(i64, u32)] = &[
+    (libc::SYS_chmod, 1),
+    (libc::SYS_creat, 1),
+    (libc::SYS_mknod, 1),
+];
+#[cfg(not(target_arch = "x86_64"))]
+const MODE_ARGUMENTS_HERE: &[(i64, u32)] = &[];
+
+/// The calls that may make a file, and which argument their flags are; the mode comes after.
+#[cfg(target_arch = "x86_64")]
+const OPENING: &[(i64, u32)] = &[(libc::SYS_openat, 2), (libc::SYS_open, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENING: &[(i64, u32)] = &[(libc::SYS_openat, 2)];
+
 /// Every flag of `clone` that makes a namespace.
 const NEW_NAMESPACES: u32 = 0x7E02_0000;
 
@@ -124,6 +160,7 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
         Verdict::Errno(EPERM),
         Verdict::Allow,
     );
+    no_lent_rights(&mut filter);
     filter.by_value(
         libc::SYS_ioctl,
         whole(1),
@@ -154,6 +191,35 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
         ),
     }
     filter.finish()
+}
+
+fn no_lent_rights(filter: &mut Filter) {
+    for (number, mode) in MODE_ARGUMENTS.iter().chain(MODE_ARGUMENTS_HERE) {
+        filter.by_bits(
+            *number,
+            *mode,
+            LENDING_BITS,
+            Verdict::Errno(EPERM),
+            Verdict::Allow,
+        );
+    }
+    for (number, flags) in OPENING {
+        filter.by_bits_of_two(
+            *number,
+            Argument {
+                index: *flags,
+                mask: CREATING,
+            },
+            Argument {
+                index: flags + 1,
+                mask: LENDING_BITS,
+            },
+            Verdict::Errno(EPERM),
+            Verdict::Allow,
+        );
+    }
+    // Its mode is in memory, too; libraries fall back to openat.
+    filter.call(libc::SYS_openat2, Verdict::Errno(ENOSYS));
 }
 
 fn no_network(filter: &mut Filter) {
@@ -260,6 +326,49 @@ mod tests {
                 errno(EPERM),
                 "bit {bit}"
             );
+        }
+    }
+
+    fn decide_all(number: i64, args: [u64; 6]) -> u32 {
+        let number = u32::try_from(number).unwrap();
+        decide(&filter(Network::On), ARCHITECTURE, number, args)
+    }
+
+    #[test]
+    fn no_call_gives_a_file_a_bit_that_lends_its_owners_rights() {
+        let calls = MODE_ARGUMENTS.iter().chain(MODE_ARGUMENTS_HERE);
+        for (number, index) in calls {
+            for mode in [0o4755, 0o2755, 0o104_755, 0o6000, 0xFFFF_FFFF_0000_0800] {
+                let mut args = [0; 6];
+                args[*index as usize] = mode;
+                assert_eq!(decide_all(*number, args), errno(EPERM), "call {number}");
+            }
+            for mode in [0o755, 0o1777, 0o100_644] {
+                let mut args = [0; 6];
+                args[*index as usize] = mode;
+                assert_eq!(decide_all(*number, args), ALLOW, "call {number}");
+            }
+        }
+        assert_eq!(decide_all(libc::SYS_openat2, [0; 6]), errno(ENOSYS));
+    }
+
+    #[test]
+    fn opening_looks_at_the_mode_only_where_a_file_may_be_made() {
+        for (number, index) in OPENING {
+            let ask_open = |flags: i32, mode: u64| {
+                let mut args = [0; 6];
+                args[*index as usize] = u64::from(flags.cast_unsigned());
+                args[*index as usize + 1] = mode;
+                decide_all(*number, args)
+            };
+            for flags in [libc::O_CREAT, libc::O_TMPFILE, libc::O_CREAT | libc::O_RDWR] {
+                assert_eq!(ask_open(flags, 0o4755), errno(EPERM), "{flags:#o}");
+                assert_eq!(ask_open(flags, 0o2644), errno(EPERM), "{flags:#o}");
+                assert_eq!(ask_open(flags, 0o1755), ALLOW, "{flags:#o}");
+            }
+            for flags in [libc::O_RDONLY, libc::O_RDWR, libc::O_DIRECTORY] {
+                assert_eq!(ask_open(flags, 0o7777), ALLOW, "{flags:#o}");
+            }
         }
     }
 

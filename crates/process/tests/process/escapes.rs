@@ -146,6 +146,61 @@ fn calls_that_lead_out_are_refused(
     assert!(got.stderr.contains(why), "{got:?}");
 }
 
+/// A file that runs as its owner, left in the workspace, would lend the owner's rights to whoever
+/// runs it outside, where no `nosuid` stops it. Each way is first shown to work without the sandbox.
+#[rstest]
+#[case::fchmod("fchmod")]
+#[case::fchmodat("fchmodat")]
+#[case::fchmodat2("fchmodat2")]
+#[case::openat("openat")]
+#[case::openat2("openat2")]
+#[case::mknodat("mknodat")]
+#[cfg_attr(target_arch = "x86_64", case::chmod("chmod"))]
+#[cfg_attr(target_arch = "x86_64", case::open("open"))]
+#[cfg_attr(target_arch = "x86_64", case::creat("creat"))]
+#[cfg_attr(target_arch = "x86_64", case::mknod("mknod"))]
+fn a_command_cannot_leave_a_file_that_lends_its_owners_rights(
+    #[case] call: &str,
+    #[values("4755", "2755")] mode: &str,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let attacker = place.attacker();
+    let command = ["--", &attacker, "attack", "lend-rights", call, mode];
+    let got = finish(place.confined(level).args(command));
+    assert!(got.stderr.contains("attack refused"), "{got:?}");
+    let lent = fs::read_dir(&place.workspace)
+        .unwrap()
+        .flatten()
+        .any(|entry| {
+            std::os::unix::fs::MetadataExt::mode(&entry.metadata().unwrap()) & 0o6000 != 0
+        });
+    assert!(!lent, "left behind: {got:?}");
+    let control = finish(place.unconfined().args(command));
+    let knows_it = !control.stderr.contains("Function not implemented");
+    assert!(
+        control.command_succeeded() || !knows_it,
+        "the attack itself is broken: {control:?}"
+    );
+}
+
+#[rstest]
+fn ordinary_modes_and_the_sticky_bit_are_given(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let script = "cp /bin/true tool && chmod 755 tool && ./tool && mkdir -m 1777 d && stat -c %a tool d; \
+        chmod u+s tool || echo refused; chmod g+s d || echo refused";
+    let got = finish(place.confined(level).args(["--", "/bin/sh", "-c", script]));
+    assert_eq!(got.stdout, "755\n1777\nrefused\nrefused\n", "{got:?}");
+}
+
 /// Other processes of the same user: the parent of everything is this test.
 #[rstest]
 #[case::kill("kill")]
