@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    Append, AppendError, EntryBody, EventBody, EventSeq, Fence, Message, MessageRole, NewEntry,
-    RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, Seq, SessionId, StoreError,
+    Append, AppendError, Arguments, EntryBody, EventBody, EventSeq, Fence, Message, MessageRole,
+    NewEntry, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, Seq, SessionId, StoreError,
 };
 
 use crate::Outfitter;
@@ -216,7 +216,7 @@ impl Conversations<'_> {
                 error: None,
             }),
         };
-        let said = messages.iter().cloned().map(EventBody::Message);
+        let said = messages.iter().flat_map(told);
         let events = std::iter::once(began).chain(said).chain([ended]);
         events
             .zip(1..)
@@ -228,6 +228,17 @@ impl Conversations<'_> {
             })
             .collect()
     }
+}
+
+/// What is told of a message: the message, then the calls that it has.
+fn told(message: &Arc<Message>) -> Vec<EventBody> {
+    let calls = message.tool_calls().map(|call| EventBody::ToolCall {
+        tool_call_id: call.id.clone(),
+        tool_name: call.name.clone(),
+        arguments: Arguments::parse(call.arguments.clone()).shown(),
+    });
+    let message = EventBody::Message(message.clone());
+    std::iter::once(message).chain(calls).collect()
 }
 
 /// Whether every call has its result before anybody else speaks, and every result a call.

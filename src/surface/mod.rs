@@ -4,6 +4,8 @@ mod children;
 mod conversations;
 mod progress;
 mod sources;
+#[cfg(test)]
+mod tests;
 
 pub use children::run_if_supervisor;
 pub use conversations::{ConversationError, Conversations};

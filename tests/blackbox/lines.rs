@@ -15,7 +15,7 @@ impl Lines {
     #[track_caller]
     pub(crate) fn live(text: &str) -> Self {
         let lines = Self::of(text, Watched::Live);
-        let last = lines.0.last().expect("there are lines");
+        let last = lines.0.last().unwrap();
         assert_eq!(last["type"], "run_finished", "{text}");
         assert_eq!(lines.all("run_finished").len(), 1, "{text}");
         lines
@@ -27,7 +27,7 @@ impl Lines {
     pub(crate) fn live_turn(text: &str) -> Self {
         let lines = Self::of(text, Watched::Live);
         let ends: Vec<_> = lines.all("run_finished");
-        let (last, before) = ends.split_last().expect("a run ends");
+        let (last, before) = ends.split_last().unwrap();
         assert_eq!(*last, lines.finished(), "{text}");
         assert!(
             before.iter().all(|end| end["outcome"] == "waiting"),
