@@ -188,6 +188,7 @@ impl ToolSource for McpSource {
             let generation = snapshots.borrow_and_update().generation;
             Some((generation, snapshots))
         })
+        .fuse()
         .boxed()
     }
 }

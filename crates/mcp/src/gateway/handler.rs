@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::FusedFuture as _;
 use outfitter_core::{
     Arguments, CallHost, CallId, Clock, EventSink, Hash, Principal, RawCall, SessionId,
 };
@@ -15,6 +17,7 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
+use super::guard::answered;
 use super::progress::{Forward, Watch};
 use super::queues::Queues;
 use super::results;
@@ -68,7 +71,24 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let caller = Caller::of(&context)?;
+        answered(self.listed(&context)).await
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        answered(self.called(request, &context)).await
+    }
+}
+
+impl Handler {
+    async fn listed(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let caller = Caller::of(context)?;
         let listed = self
             .host
             .list(&caller.who, &caller.session)
@@ -97,12 +117,12 @@ impl ServerHandler for Handler {
             .with_cache_scope(CacheScope::Private))
     }
 
-    async fn call_tool(
+    async fn called(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = Caller::of(&context)?;
+        let caller = Caller::of(context)?;
         let id = CallId::mint(&*self.clock);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let call = RawCall {
@@ -118,7 +138,7 @@ impl ServerHandler for Handler {
             () = &mut gone => return Err(failed("the call was stopped before it was made")),
         };
         let (watch, forward) = Watch::new(id, context.meta.get_progress_token());
-        let work = self.make(caller, call, watch.clone(), forward, &context);
+        let work = self.make(caller, call, watch.clone(), forward, context);
         tokio::pin!(work);
         tokio::select! {
             biased;
@@ -129,9 +149,7 @@ impl ServerHandler for Handler {
         let _ = tokio::time::timeout(STOP_TIMEOUT, work).await;
         Err(failed("the call was stopped"))
     }
-}
 
-impl Handler {
     async fn make(
         &self,
         caller: Caller,
@@ -142,22 +160,21 @@ impl Handler {
     ) -> CallToolResult {
         let events = watch.clone() as Arc<dyn EventSink>;
         let work = self.host.call(caller.who, &caller.session, call, events);
-        let shown = forward.run(&context.peer);
+        // Whoever asked for no progress has been shown all of it long before the end, and a future
+        // that has ended must not be polled again.
+        let shown = forward.run(&context.peer).fuse();
         tokio::pin!(shown);
-        // Whoever asked for no progress has been shown all of it long before the end.
-        let mut all_shown = false;
         // A client that reads slowly holds its progress up and not the call.
         let end = tokio::select! {
             biased;
             end = work => end,
             () = async {
                 shown.as_mut().await;
-                all_shown = true;
                 std::future::pending::<()>().await;
             } => unreachable!(),
         };
         watch.close();
-        if !all_shown {
+        if !shown.is_terminated() {
             let _ = tokio::time::timeout(LAST_PROGRESS, shown).await;
         }
         results::result(end, watch.message().as_deref())
@@ -197,6 +214,6 @@ impl Caller {
     }
 }
 
-fn failed(why: &str) -> ErrorData {
+pub(super) fn failed(why: &str) -> ErrorData {
     ErrorData::new(ErrorCode::INTERNAL_ERROR, why.to_owned(), None)
 }

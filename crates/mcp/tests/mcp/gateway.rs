@@ -7,13 +7,13 @@ use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
-use outfitter_core::{Principal, Role, SystemClock};
+use outfitter_core::{CallHost, Principal, Role, SystemClock};
 use outfitter_mcp::{GatewayOptions, McpService};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::hosted::{Hosted, principal};
-use crate::support::until;
+use crate::hosted::{Broken, Hosted, principal};
+use crate::support::{LONG, until};
 
 type Body = BoxBody<Bytes, std::convert::Infallible>;
 
@@ -33,10 +33,11 @@ struct Client {
 }
 
 fn service(host: &Arc<Hosted>) -> McpService {
-    McpService::new(GatewayOptions::loopback(
-        host.clone(),
-        Arc::new(SystemClock),
-    ))
+    service_of(host.clone())
+}
+
+fn service_of(host: Arc<dyn CallHost>) -> McpService {
+    McpService::new(GatewayOptions::loopback(host, Arc::new(SystemClock)))
 }
 
 fn request(
@@ -256,6 +257,49 @@ async fn progress_comes_before_the_result(#[values(Wire::Legacy, Wire::Modern)] 
         all.last().unwrap()["result"]["structuredContent"],
         json!({"steps": 3})
     );
+}
+
+#[rstest]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_waits_and_wants_no_progress_is_answered_in_every_new_session(
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+    #[values(json!({}), json!({"_meta": {"progressToken": "p"}}))] more: Value,
+) {
+    let service = service(&Hosted::new());
+    let calls = (0..16).map(|n| {
+        let service = &service;
+        let mut params = json!({"name": "steps", "arguments": {}});
+        params
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        async move {
+            let who = principal(&format!("ann{n}"), Role::User);
+            let client = Client::connect(service, who, wire).await;
+            client.ask("tools/call", params).await
+        }
+    });
+    let answered = tokio::time::timeout(LONG, futures_util::future::join_all(calls)).await;
+    for reply in answered.expect("a client hangs") {
+        assert_eq!(reply["result"]["structuredContent"], json!({"steps": 3}));
+    }
+}
+
+#[rstest]
+#[case("tools/list", json!({}))]
+#[case("tools/call", json!({"name": "echo", "arguments": {}}))]
+#[tokio::test]
+async fn a_panic_is_an_internal_error_and_the_next_request_is_answered_too(
+    #[case] method: &str,
+    #[case] params: Value,
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+) {
+    let service = service_of(Arc::new(Broken));
+    let client = Client::connect(&service, principal("ann", Role::User), wire).await;
+    for _ in 0..2 {
+        let reply = tokio::time::timeout(LONG, client.ask(method, params.clone())).await;
+        assert_eq!(reply.expect("the client hangs")["error"]["code"], -32603);
+    }
 }
 
 #[tokio::test]

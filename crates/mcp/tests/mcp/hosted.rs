@@ -284,3 +284,24 @@ impl Tool for Probe {
         })
     }
 }
+
+/// A host that panics, whatever is asked of it.
+pub(crate) struct Broken;
+
+#[async_trait]
+impl CallHost for Broken {
+    async fn list(&self, _: &Principal, _: &SessionId) -> Result<Vec<Listing>, CallHostError> {
+        panic!("the list is broken");
+    }
+
+    async fn call(
+        &self,
+        _: Arc<Principal>,
+        _: &SessionId,
+        _: RawCall,
+        _: Arc<dyn EventSink>,
+    ) -> Result<CallEnd, CallHostError> {
+        tokio::task::yield_now().await;
+        panic!("the call is broken");
+    }
+}
