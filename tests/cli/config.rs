@@ -262,6 +262,10 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
     "[model]\nretry_delay_ms = 9\nmax_retry_delay_ms = 8",
     "must not be more than"
 )]
+#[case(
+    "[sandbox]\nbackend = \"passthrough\"\nrequire = \"full\"",
+    "outfitter.toml:3:1: `sandbox.require` asks for what the backend `passthrough` never gives"
+)]
 fn values_must_fit_each_other(#[case] toml: &str, #[case] message: &str) {
     let problems = problems(&World::with(toml), &[]);
     assert_eq!(problems.len(), 1, "{problems:?}");

@@ -68,17 +68,20 @@ impl Serving {
         &self.address
     }
 
+    /// A request that is left in the middle, once `found` is in a line of the answer.
+    pub(crate) fn leave<T>(&self, line: &str, body: &str, found: impl Fn(&str) -> Option<T>) -> T {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        self.send(&mut stream, line, "", body);
+        let lines = BufReader::new(stream).lines();
+        let mut lines = lines.map(Result::unwrap);
+        let found = lines.find_map(|line| found(&line));
+        found.unwrap_or_else(|| panic!("it is in no line of the answer to {line}"))
+    }
+
     /// A request of these lines after the first, with this body.
     pub(crate) fn ask(&self, line: &str, headers: &str, body: &str) -> Answered {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        write!(
-            stream,
-            "{line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n{headers}\r\n{body}",
-            self.address,
-            body.len()
-        )
-        .unwrap();
+        self.send(&mut stream, line, headers, body);
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
@@ -93,6 +96,17 @@ impl Serving {
                 body.to_owned()
             },
         }
+    }
+
+    fn send(&self, stream: &mut TcpStream, line: &str, headers: &str, body: &str) {
+        write!(
+            stream,
+            "{line} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n{headers}\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .unwrap();
     }
 }
 

@@ -80,6 +80,21 @@ fn a_server_that_does_not_start_in_time_is_given_up() {
     assert_ne!(slow["status"], "ok", "{slow}");
 }
 
+#[test]
+fn a_call_to_a_server_has_the_time_that_it_may_have() {
+    // The answer to a call, and nothing else, comes late.
+    let late =
+        "while read -r line; do case $line in *kept-late*) sleep 30;; esac; echo $line; done";
+    let world = World::with(&format!(
+        "[mcp.servers.n]\ncommand = \"sh\"\ncall_timeout_seconds = 1\n\
+         args = [\"-c\", \"{PROGRAM} __mcp-notes | {late}\"]\n"
+    ));
+    let add = |title: &str| call(&world, "n__add", &json!({"title": title, "text": "x"}));
+    assert_eq!(add("in time")["status"], "success");
+    let output = add("kept-late");
+    assert_eq!(output["error"]["code"], "timeout", "{output}");
+}
+
 /// A program of a project: it says of itself what `probe.json` has, and tells what it was given.
 fn probe(more: &str) -> World {
     let world = World::with(&format!(

@@ -63,6 +63,19 @@ fn a_command_runs_in_the_backend_that_is_named() {
     }
 }
 
+/// Where this machine can confine a command fully, that is what is had; elsewhere it is refused.
+#[test]
+fn a_command_is_confined_as_demanded_or_refused() {
+    let world = World::with("[sandbox]\nrequire = \"full\"\n");
+    let doctor = world.run_with(&["doctor"], &[super::PATH]).stdout;
+    let output = shell(&world, "pwd");
+    if doctor.contains("local, level full") {
+        assert_eq!(output["status"], "success", "{output}");
+    } else {
+        assert_eq!(output["error"]["code"], "unavailable", "{output}");
+    }
+}
+
 #[test]
 fn a_command_reaches_the_network_where_it_is_given() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -115,3 +115,25 @@ fn what_there_is_is_listed() {
     let servers = serving.ask("GET /v1/mcp/servers", "", "").json();
     assert!(servers.to_string().contains("\"n\""), "{servers}");
 }
+
+#[test]
+fn a_run_ends_with_its_connection_or_goes_on_as_configured() {
+    let outcome = |cancel: bool| {
+        let world = World::with(&format!(
+            "{SCRIPTED}{ANYWHERE}cancel_on_disconnect = {cancel}\n"
+        ));
+        world.write("work/script.yaml", "- text: done\n  delay_ms: 1500\n");
+        let serving = Serving::start(&world);
+        let body = json!({"input": "go", "session_id": "s"}).to_string();
+        let run = serving.leave("POST /v1/runs", &body, |line| {
+            let event: serde_json::Value = serde_json::from_str(line).ok()?;
+            Some(event["run_id"].as_str()?.to_owned())
+        });
+        let told = serving.ask(&format!("GET /v1/runs/{run}/events?from_seq=1"), "", "");
+        let last = told.body.lines().last().unwrap();
+        let last: serde_json::Value = serde_json::from_str(last).unwrap();
+        last["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(outcome(true), "cancelled");
+    assert_eq!(outcome(false), "success");
+}
