@@ -1,0 +1,215 @@
+//! Clients that vanish, servers that are told to end, and servers that are killed: every run has
+//! its one last event, and a turn that broke off goes on.
+
+use std::time::{Duration, Instant};
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::http::At;
+use crate::served::{Serving, ends, of, outputs, words};
+use crate::world::{HANGS, World};
+
+/// A world whose model makes a call that ends when the file `go` is there.
+fn world(more: &str) -> World {
+    let world = World::new();
+    let wait = "echo begun; until [ -e go ]; do sleep 0.02; done; echo made >> done.txt";
+    let turns = json!([
+        {"tool_calls": [{"id": "waits", "name": "execute_shell_command", "arguments": {"command": wait}}]},
+        {"text": "all done"},
+    ]);
+    configured(world, &turns, more)
+}
+
+fn configured(world: World, turns: &Value, more: &str) -> World {
+    world.write("model.yaml", turns.to_string());
+    let toml = format!(
+        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
+         [permissions]\nhttp_role = \"admin\"\n[progress]\nflush_interval_ms = 0\n{more}\n",
+        world.work("model.yaml")
+    );
+    world.config(&toml);
+    world
+}
+
+fn go(world: &World, session: &str) {
+    std::fs::write(world.data(&format!("files/local/local/{session}/go")), "").unwrap();
+}
+
+fn made(world: &World, session: &str) -> String {
+    let file = world.data(&format!("files/local/local/{session}/done.txt"));
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+/// Asks again and again until it is so.
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let limit = Instant::now() + HANGS;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < limit, "it never comes to be so");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[rstest]
+fn a_run_ends_with_the_client_that_vanishes(#[values("ndjson", "agui")] way: &str) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let run = start(&serving.at, way);
+    let lines = serving.at.follow(&run);
+    ends(&lines, "cancelled");
+    let outputs = outputs(&lines);
+    assert_eq!(outputs[0]["status"], "cancelled", "{}", outputs[0]);
+    go(&world, "s");
+    serving.stop();
+    assert_eq!(made(&world, "s"), "", "it went on");
+}
+
+#[rstest]
+fn a_run_outlives_its_client_where_it_shall(#[values("ndjson", "agui")] way: &str) {
+    let world = world("[server]\ncancel_on_disconnect = false");
+    let serving = Serving::start(&world);
+    let run = start(&serving.at, way);
+    go(&world, "s");
+    let lines = serving.at.follow(&run);
+    ends(&lines, "success");
+    assert_eq!(made(&world, "s"), "made\n");
+    serving.stop();
+}
+
+/// Starts a run, reads until its call is at work, and vanishes. The id of the run.
+fn start(at: &At, way: &str) -> String {
+    if way == "ndjson" {
+        let body = json!({"session_id": "s", "input": "go"});
+        let mut reply = at.open("POST", "/v1/runs", &[], Some(&body));
+        let run = reply.headers["outfitter-run-id"].clone();
+        reply.until("tool_progress");
+        reply.vanish();
+        return run;
+    }
+    let mut body = words("m1");
+    for (key, value) in [
+        ("threadId", json!("s")),
+        ("runId", json!("r1")),
+        ("protocolVersion", json!("1.0")),
+    ] {
+        body[key] = value;
+    }
+    for key in ["tools", "context"] {
+        body[key] = json!([]);
+    }
+    let mut reply = at.open("POST", "/agui", &[], Some(&body));
+    reply.until_text("begun");
+    let run = reply.taken();
+    let (_, run) = run.split_once("\"run_id\":\"").unwrap();
+    let run_id = run.split_once('"').unwrap().0.to_owned();
+    reply.vanish();
+    run_id
+}
+
+/// The program is told to end in the middle: who listens gets a last event, and the log has it.
+#[rstest]
+fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    if way == "ndjson" {
+        let body = json!({"session_id": "s", "input": "go"});
+        let mut reply = serving.at.open("POST", "/v1/runs", &[], Some(&body));
+        let mut lines = reply.until("tool_progress");
+        serving.terminate();
+        while let Some(line) = reply.line() {
+            lines.push(line);
+        }
+        ends(&lines, "cancelled");
+    } else {
+        let mut body = words("m1");
+        body["threadId"] = json!("s");
+        body["runId"] = json!("r1");
+        body["protocolVersion"] = json!("1.0");
+        let mut reply = serving.at.open("POST", "/agui", &[], Some(&body));
+        reply.until_text("begun");
+        serving.terminate();
+        let told = reply.whole().sse();
+        let ends = |event: &&Value| event["type"] == "RUN_FINISHED" || event["type"] == "RUN_ERROR";
+        assert_eq!(told.iter().filter(ends).count(), 1, "{told:#?}");
+        assert!(ends(&told.last().unwrap()), "{told:#?}");
+    }
+    serving.ended();
+    let replay = world.run(&["sessions", "replay", "s", "--json"]).exits(0);
+    let last: Value = serde_json::from_str(replay.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["type"], "run_finished");
+    assert_eq!(last["outcome"], "cancelled");
+    go(&world, "s");
+    assert_eq!(made(&world, "s"), "");
+}
+
+/// Killed after so many lines of its first run, the server goes on by itself when it starts again.
+/// What has begun is not done twice; what only reads is.
+#[rstest]
+fn a_turn_goes_on_after_a_kill_at_any_line(#[values(1, 2, 5, 8, 11, 14, 18, 23)] lines: usize) {
+    let append = |id: &str, text: &str| {
+        let arguments = json!({"path": "log.txt", "mode": "append", "content": text});
+        json!({"id": id, "name": "file_write", "arguments": arguments})
+    };
+    let list = |id: &str| json!({"id": id, "name": "list_dir", "arguments": {}});
+    let turns = json!([
+        {"tool_calls": [append("w1", "one\n"), list("r1")]},
+        {"tool_calls": [append("w2", "two\n"), list("r2")]},
+        {"text": "all done"},
+    ]);
+    let world = configured(World::new(), &turns, "");
+    let serving = Serving::start(&world);
+    let body = json!({"session_id": "s", "input": "go"});
+    let mut reply = serving.at.open("POST", "/v1/runs", &[], Some(&body));
+    for _ in 0..lines {
+        if reply.line().is_none() {
+            break;
+        }
+    }
+    serving.kill();
+
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let told = soon(|| {
+        let told = at.get("/v1/sessions/s/messages").is(200).json();
+        let last = told["messages"].as_array().unwrap().last().cloned();
+        (last.is_some_and(|last| last["content"] == "all done")).then_some(told)
+    });
+    serving.stop();
+    let messages = told["messages"].as_array().unwrap();
+    let mut statuses = Vec::new();
+    for call in ["w1", "r1", "w2", "r2"] {
+        let results: Vec<&Value> = messages
+            .iter()
+            .filter(|message| message["tool_call_id"] == call)
+            .collect();
+        assert_eq!(results.len(), 1, "{call} has one result: {told:#}");
+        let output = &results[0]["metadata"]["tool_agent_output"];
+        statuses.push(output["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!([&statuses[1], &statuses[3]], ["success", "success"]);
+    let written = std::fs::read_to_string(world.data("files/local/local/s/log.txt")).unwrap();
+    for (at, text) in [(0, "one"), (2, "two")] {
+        let times = written.lines().filter(|line| *line == text).count();
+        assert!(times <= 1, "{text} was written twice");
+        match statuses[at].as_str() {
+            "success" => assert_eq!(times, 1, "{written}"),
+            // It is uncertain, and said to be.
+            status => assert_eq!(status, "interrupted", "{told:#}"),
+        }
+    }
+    let replay = world.run(&["sessions", "replay", "s", "--json"]).exits(0);
+    let lines: Vec<Value> = replay
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let begun = of(&lines, "run_started").len();
+    assert_eq!(
+        of(&lines, "run_finished").len(),
+        begun,
+        "every run has one end"
+    );
+}

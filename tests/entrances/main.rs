@@ -1,0 +1,32 @@
+//! The program as its callers meet it, from every entrance: the terminal, `tools call`, NDJSON and
+//! AG-UI over HTTP, direct calls over HTTP, MCP, and runs that go on after a crash or an answer.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a helper of a test that cannot go on says so"
+)]
+
+// what a test stands on
+mod http;
+#[path = "../blackbox/lines.rs"]
+#[expect(dead_code, reason = "the black-box tests use the rest of it")]
+mod lines;
+mod mcp;
+mod rows;
+mod served;
+mod within;
+#[path = "../blackbox/world.rs"]
+#[expect(
+    dead_code,
+    clippy::expect_used,
+    reason = "the black-box tests use the rest of it"
+)]
+mod world;
+
+mod canary;
+mod exposure;
+mod lives;
+mod peers;
+mod table;
+mod waiting;

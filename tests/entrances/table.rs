@@ -1,0 +1,463 @@
+//! One table from every entrance: who may call what, and what comes of it, is the same wherever a
+//! call comes from. All that differs is who can be asked.
+
+use std::collections::BTreeMap;
+
+use outfitter::Role::{self, Admin, Guest, User};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::http::At;
+use crate::mcp::{self, Mcp};
+use crate::rows::Allowed::{All, None as Nothing, Some as Few};
+use crate::rows::Backend::{Local, Passthrough};
+use crate::rows::{Allowed, Artifacts, Case, Row, Somebody, rows, said, verdict};
+use crate::served::{Serving, of, outputs, words};
+use crate::world::World;
+
+/// What came of each row.
+type Verdicts = BTreeMap<&'static str, String>;
+
+/// One way in. Each has a session of its own.
+const WAYS: [&str; 7] = [
+    "run",
+    "call",
+    "ndjson",
+    "http-call",
+    "agui",
+    "answered",
+    "resumed",
+];
+
+#[rstest]
+fn every_entrance_gives_the_same_verdict(
+    #[values(Guest, User, Admin)] role: Role,
+    #[values(All, Few, Nothing)] allowed: Allowed,
+) {
+    check(Case {
+        role,
+        allowed,
+        backend: Local,
+    });
+}
+
+#[rstest]
+fn every_entrance_asks_before_it_runs_what_nothing_isolates(#[values(User, Admin)] role: Role) {
+    check(Case {
+        role,
+        allowed: All,
+        backend: Passthrough,
+    });
+}
+
+fn check(case: Case) {
+    let world = world(case);
+    let made = artifacts(&world);
+    for way in WAYS {
+        world.write(
+            &format!("{way}.yaml"),
+            script(&rows(&made[way]), way == "answered" || way == "resumed"),
+        );
+    }
+    let mut wrong = Vec::new();
+    let mut holds = |way: &str, somebody, got: Verdicts| {
+        for row in rows(&made[way]) {
+            let (got, expected) = (&got[row.id], verdict(&row, case, somebody));
+            if *got != expected {
+                wrong.push(format!("{way}: {}: {got}, and not {expected}", row.id));
+            }
+        }
+    };
+
+    holds("run", Somebody::MayComeBack, by_run(&world, &made["run"]));
+    holds("call", Somebody::IsNot, by_call(&world, &made["call"]));
+
+    let serving = Serving::start_with(&world, &["--config", &named(&world, "ndjson")]);
+    let at = &serving.at;
+    let lines = at.run("ndjson").lines();
+    holds(
+        "ndjson",
+        Somebody::Attends,
+        of_lines(&lines, &made["ndjson"]),
+    );
+    let got = each(&made["http-call"], |row| {
+        let whole = at.call("http-call", row.tool, &row.arguments);
+        let output = whole.json();
+        let code = output["error"]["code"].as_str();
+        assert_eq!(whole.status, status(code), "{output}");
+        of_output(&output)
+    });
+    holds("http-call", Somebody::IsNot, got);
+    let got = by_mcp(at, &made["mcp"]);
+    // A result over MCP has a code and no status.
+    let with_status = got.into_iter().map(|(row, code)| match code {
+        Some(code) => (row, said(&code)),
+        None => (row, "success".to_owned()),
+    });
+    holds("mcp", Somebody::IsNot, with_status.collect());
+    listings_agree(&world, at);
+    serving.stop();
+
+    let serving = Serving::start_with(&world, &["--config", &named(&world, "agui")]);
+    let told = serving.at.agui("agui", "r1", &{
+        let mut input = words("m1");
+        input["protocolVersion"] = json!("1.0");
+        input
+    });
+    holds(
+        "agui",
+        Somebody::Attends,
+        of_agui(&told.sse(), &made["agui"]),
+    );
+    serving.stop();
+
+    holds(
+        "answered",
+        Somebody::MayComeBack,
+        by_answer(&world, &made["answered"]),
+    );
+    holds(
+        "resumed",
+        Somebody::Attends,
+        by_resuming(&world, &made["resumed"]),
+    );
+    assert!(wrong.is_empty(), "{case:?}:\n{}", wrong.join("\n"));
+}
+
+/// A world whose programs have this role and these tools. The names of its configurations are
+/// those of the ways, and `maker`.
+fn world(case: Case) -> World {
+    let world = World::new();
+    let command = |command, subcommand, effect| {
+        json!({
+            "command": command, "subcommand": subcommand, "skill": command,
+            "summary": "Letters.", "effects": [effect],
+            "args": {"type": "object", "properties": {"to": {"type": "string"}}},
+            "result": {"type": "object"},
+        })
+    };
+    let commands = [
+        command("mail", "read", "read"),
+        command("mail", "send", "network"),
+        command("parcel", "send", "network"),
+    ];
+    let described = json!({"v": 1, "name": "courier", "commands": commands});
+    world.write(
+        "courier",
+        format!(
+            "#!/bin/sh\nif [ \"$1\" = describe ]; then echo '{described}'\n\
+             else echo '{{\"v\":1,\"status\":\"success\",\"result\":{{\"sent\":true}}}}'; fi\n"
+        ),
+    );
+    let courier = world.work("courier");
+    std::fs::set_permissions(
+        &courier,
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .unwrap();
+    let config = |name: &str, script: &str, case: Case| {
+        let Case {
+            role,
+            allowed,
+            backend,
+        } = case;
+        let backend = match backend {
+            Local => "local",
+            Passthrough => "passthrough",
+        };
+        let toml = format!(
+            "[model]\nprovider = \"scripted\"\nscript = {script:?}\n\
+             [permissions]\nlocal_role = \"{role}\"\nhttp_role = \"{role}\"\n\
+             [sandbox]\nbackend = \"{backend}\"\n\
+             [tools]\nmax_result_tokens = 100\navailable = {allowed:?}\n\
+             [mcp.servers.notes]\nbuiltin = \"notes\"\n\
+             [commands.planner]\nprogram = \"planner\"\nenv = {{ PLANNER_DIR = {planner:?} }}\n\
+             [commands.courier]\nprogram = {courier:?}\n",
+            script = world.work(script),
+            allowed = allowed.names(),
+            planner = world.work("planner"),
+        );
+        world.write(&format!("{name}.toml"), toml);
+    };
+    let free = Case {
+        role: Admin,
+        allowed: All,
+        backend: Local,
+    };
+    world.write("maker.yaml", "- text: nothing\n");
+    config("maker", "maker.yaml", free);
+    for way in WAYS {
+        config(way, &format!("{way}.yaml"), case);
+    }
+    // Before the crash everything was allowed.
+    config(
+        "before",
+        "resumed.yaml",
+        Case {
+            allowed: All,
+            ..case
+        },
+    );
+    world
+}
+
+fn named(world: &World, config: &str) -> String {
+    world.work(&format!("{config}.toml")).display().to_string()
+}
+
+/// An artifact in the session of every way, and whose it is not.
+fn artifacts(world: &World) -> BTreeMap<&'static str, Artifacts> {
+    let serving = Serving::start_with(world, &["--config", &named(world, "maker")]);
+    let make = |session: &str| {
+        let output = serving
+            .at
+            .call(session, "calculator", &json!({"expression": "9^999"}));
+        let output = output.is(200).json();
+        let id = output["artifacts"][0].as_str();
+        id.unwrap_or_else(|| panic!("{output}")).to_owned()
+    };
+    let other = make("somewhere-else");
+    let of = |own: String| Artifacts {
+        own,
+        other: other.clone(),
+    };
+    let mut all: BTreeMap<_, _> = WAYS.into_iter().map(|way| (way, of(make(way)))).collect();
+    Mcp::modern(&serving.at).call("calculator", &json!({"expression": "1"}));
+    let sessions = serving.at.get("/v1/sessions").json();
+    let ids = sessions["sessions"].as_array().unwrap().iter();
+    let shared = ids
+        .filter_map(|session| session["id"].as_str())
+        .find(|id| id.starts_with("mcp-"));
+    all.insert("mcp", of(make(shared.unwrap())));
+    serving.stop();
+    all
+}
+
+/// A model that makes every call of the table at once, perhaps after a question.
+fn script(rows: &[Row], asks_first: bool) -> String {
+    let mut turns = Vec::new();
+    if asks_first {
+        turns.push(json!({"tool_calls": [
+            {"id": "first", "name": "ask_user", "arguments": {"question": "go on?"}},
+        ]}));
+    }
+    let calls: Vec<Value> = rows
+        .iter()
+        .map(|row| json!({"id": row.id, "name": row.tool, "arguments": row.arguments}))
+        .collect();
+    turns.push(json!({"tool_calls": calls}));
+    turns.push(json!({"text": "done"}));
+    Value::Array(turns).to_string()
+}
+
+fn each(artifacts: &Artifacts, call: impl Fn(&Row) -> String + Sync) -> Verdicts {
+    let rows = rows(artifacts);
+    rows.iter().map(|row| (row.id, call(row))).collect()
+}
+
+fn of_output(output: &Value) -> String {
+    let status = output["status"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{output}"));
+    match output["error"]["code"].as_str() {
+        Some(code) => format!("{status} {code}"),
+        None => status.to_owned(),
+    }
+}
+
+/// What the events of a run say of each call.
+fn of_lines(lines: &[Value], artifacts: &Artifacts) -> Verdicts {
+    let outputs = outputs(lines);
+    each(artifacts, |row| {
+        let output = outputs
+            .iter()
+            .find(|output| output["tool_call_id"] == row.id);
+        let waits = ["approval", "question"].into_iter().find(|kind| {
+            of(lines, kind)
+                .iter()
+                .any(|line| line["tool_call_id"] == row.id)
+        });
+        match (output, waits) {
+            (Some(output), None) => of_output(output),
+            (None, Some(kind)) => format!("waits {kind}"),
+            (output, waits) => panic!("{}: {output:?} and {waits:?}: {lines:#?}", row.id),
+        }
+    })
+}
+
+fn of_agui(events: &[Value], artifacts: &Artifacts) -> Verdicts {
+    let last = events.last().unwrap();
+    assert_eq!(last["type"], "RUN_FINISHED", "{last}");
+    let interrupts = last["outcome"]["interrupts"].as_array();
+    each(artifacts, |row| {
+        let result = events
+            .iter()
+            .find(|event| event["type"] == "TOOL_CALL_RESULT" && event["toolCallId"] == row.id);
+        let waits = interrupts
+            .into_iter()
+            .flatten()
+            .find(|interrupt| interrupt["toolCallId"] == row.id);
+        match (result, waits) {
+            (Some(result), None) => of_output(&result["metadata"]["outfitter"]),
+            (None, Some(waits)) if waits["reason"] == "tool_call" => "waits approval".to_owned(),
+            (None, Some(_)) => "waits question".to_owned(),
+            (result, waits) => panic!("{}: {result:?} and {waits:?}", row.id),
+        }
+    })
+}
+
+/// `outfitter run`, where nobody is there.
+fn by_run(world: &World, artifacts: &Artifacts) -> Verdicts {
+    let args = [
+        "run",
+        "--json",
+        "--session",
+        "run",
+        "go",
+        "--config",
+        &named(world, "run"),
+    ];
+    let ran = world.run(&args);
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    of_lines(&lines, artifacts)
+}
+
+/// `outfitter tools call`, once for each row.
+fn by_call(world: &World, artifacts: &Artifacts) -> Verdicts {
+    let config = named(world, "call");
+    each(artifacts, |row| {
+        let arguments = row.arguments.to_string();
+        let ran = world.run(&[
+            "tools",
+            "call",
+            row.tool,
+            "--args",
+            &arguments,
+            "--json",
+            "--session",
+            "call",
+            "--config",
+            &config,
+        ]);
+        let output = ran.json();
+        assert_eq!(
+            ran.code,
+            Some(exit(output["error"]["code"].as_str())),
+            "{}",
+            ran.shown()
+        );
+        of_output(&output)
+    })
+}
+
+fn by_mcp(at: &At, artifacts: &Artifacts) -> BTreeMap<&'static str, Option<String>> {
+    let client = Mcp::modern(at);
+    let rows = rows(artifacts);
+    let called = rows.iter().map(|row| {
+        let result = client.call(row.tool, &row.arguments);
+        (row.id, mcp::code(&result))
+    });
+    let called = called.collect();
+    // In the older form a session is another one: what is of a session is not there.
+    let client = Mcp::legacy(at);
+    for row in rows.iter().filter(|row| row.id != "artifact_own") {
+        let code = mcp::code(&client.call(row.tool, &row.arguments));
+        let modern: &BTreeMap<_, _> = &called;
+        assert_eq!(code, modern[row.id], "{} in a legacy session", row.id);
+    }
+    called
+}
+
+/// Killed while it waits, answered with `sessions answer`.
+fn by_answer(world: &World, artifacts: &Artifacts) -> Verdicts {
+    let question = killed_while_it_waits(world, "answered");
+    let ran = world.run(&[
+        "sessions",
+        "answer",
+        &question,
+        "yes",
+        "--json",
+        "--config",
+        &named(world, "answered"),
+    ]);
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    of_lines(&lines, artifacts)
+}
+
+/// Killed while it waits, started again and answered over HTTP.
+fn by_resuming(world: &World, artifacts: &Artifacts) -> Verdicts {
+    let question = killed_while_it_waits(world, "resumed");
+    let serving = Serving::start_with(world, &["--config", &named(world, "resumed")]);
+    let lines = serving.at.answer(&question, &json!("yes"));
+    serving.stop();
+    of_lines(&lines, artifacts)
+}
+
+fn killed_while_it_waits(world: &World, session: &str) -> String {
+    let before = Serving::start_with(world, &["--config", &named(world, "before")]);
+    let lines = before.run(session).lines();
+    let question = of(&lines, "question")[0]["question_id"].as_str().unwrap();
+    let question = question.to_owned();
+    before.kill();
+    question
+}
+
+/// What may be called is listed alike wherever it is listed.
+fn listings_agree(world: &World, at: &At) {
+    let names = |listed: &Value, shown: bool| -> Vec<String> {
+        let tools = listed.as_array().unwrap().iter();
+        let tools = tools.filter(|tool| !shown || tool["presented"] == true);
+        let mut names: Vec<String> = tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    let over_http = at.get("/v1/tools").json();
+    let here = world.run(&[
+        "tools",
+        "list",
+        "--json",
+        "--config",
+        &named(world, "ndjson"),
+    ]);
+    assert_eq!(names(&over_http, false), names(&here.json(), false));
+    for client in [Mcp::modern(at), Mcp::legacy(at)] {
+        let mut tools = client.tools();
+        tools.sort_unstable();
+        assert_eq!(tools, names(&over_http, true));
+    }
+}
+
+/// The exit status of a code: the table of the contract.
+fn exit(code: Option<&str>) -> i32 {
+    match code {
+        None => 0,
+        Some("unknown_tool" | "not_found") => 5,
+        Some("not_presented" | "not_permitted" | "needs_approval" | "denied") => 4,
+        Some("invalid_arguments") => 2,
+        Some("failed" | "unavailable") => 1,
+        Some(other) => panic!("no exit for {other}"),
+    }
+}
+
+/// The status of a code: the table of the contract.
+fn status(code: Option<&str>) -> u16 {
+    match code {
+        None | Some("failed") => 200,
+        Some("unknown_tool" | "not_found") => 404,
+        Some("not_presented") => 409,
+        Some("invalid_arguments") => 422,
+        Some("not_permitted" | "needs_approval" | "denied") => 403,
+        Some("unavailable") => 503,
+        Some(other) => panic!("no status for {other}"),
+    }
+}
