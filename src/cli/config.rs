@@ -28,6 +28,12 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
         Err(ConfigError::Problems(problems)) => return Err(all_of(at, problems)),
         Err(error) => return Err(error.into()),
     };
+    // What a name means is known once everything is put together, which touches no file. A
+    // missing place for data is no fault of the file.
+    if loaded.config.store.data_dir.is_some() {
+        at.build(loaded.config.clone())?;
+    }
+    super::serve::address(&loaded.config.server.bind)?;
     let file = loaded.file.as_ref().map(|file| file.display().to_string());
     if at.global.json {
         return documents::write(

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use outfitter_agent::Host;
-use outfitter_core::{Cancel, Code};
+use outfitter_core::{CallHost, Cancel, Code};
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{LocalPrincipals, Mounted, Server, ServerConfig, ServerParts};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         whole.connect().await?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
-        let clock = whole.clock().clone();
+        let gateway = gateway(&whole);
         let server = Server::new(ServerParts {
             log: whole.log().clone(),
             artifacts: host.agent().parts().artifacts.clone(),
@@ -36,7 +36,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             directory: served.clone(),
             holds: Some(served),
             mcp: Some(Box::new(move |calls| {
-                mounted(McpService::new(GatewayOptions::loopback(calls, clock)))
+                mounted(McpService::new(gateway(calls)))
             })),
             config: config(&whole),
         });
@@ -76,7 +76,7 @@ fn say(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Result<(), 
     Ok(())
 }
 
-fn address(bind: &str) -> Result<SocketAddr, Stop> {
+pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
     let address: SocketAddr = bind.parse().map_err(|_| {
         Failure::new(
             Code::Usage,
@@ -101,6 +101,16 @@ fn principals(whole: &Outfitter) -> LocalPrincipals {
         tenant: scope.tenant,
         subject: scope.subject,
         role: whole.config().permissions.http_role,
+    }
+}
+
+/// What admits a page to `/mcp` is what admits it everywhere.
+fn gateway(whole: &Outfitter) -> impl FnOnce(Arc<dyn CallHost>) -> GatewayOptions + use<> {
+    let clock = whole.clock().clone();
+    let allowed_origins = whole.config().server.allowed_origins.clone();
+    move |calls| GatewayOptions {
+        allowed_origins,
+        ..GatewayOptions::loopback(calls, clock)
     }
 }
 

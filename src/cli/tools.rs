@@ -105,9 +105,10 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     };
     let agent = whole.caller();
     let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
+    let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     let end = runtime()?.block_on(async {
-        let session = at.open(&whole, &args.options, id.into()).await?;
+        let session = at.open(&whole, &args.options, id.clone().into()).await?;
         let cancel = Cancel::new();
         let calling = async {
             if at.global.json {
@@ -122,7 +123,12 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
             .await;
             (end, shown)
         };
-        let (end, shown) = until_stopped(&cancel, calling).await?;
+        let ended = until_stopped(&cancel, calling).await;
+        drop(session);
+        if unnamed {
+            whole.forget(&id).await;
+        }
+        let (end, shown) = ended?;
         shown?;
         Ok::<_, Stop>(end?)
     });

@@ -182,6 +182,11 @@ impl Outfitter {
         SessionLock::take(&dir, session).map_err(data)
     }
 
+    /// Removes what a session of the person at this machine left on disk beside its log.
+    pub async fn forget(&self, session: &SessionId) {
+        self.forget_session_dir(&self.local_scope(), session).await;
+    }
+
     /// Deletes a session with its artifacts and its scratch folder.
     ///
     /// # Errors

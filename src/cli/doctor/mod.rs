@@ -21,13 +21,20 @@ pub(crate) use check::Report;
 
 /// Runs `doctor`. Exits 1 when something does not work that is asked for.
 pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
-    let (loaded, whole) = at.outfit(Vec::new())?;
-    let mut checks = vec![configuration(&loaded), model(at, &whole)];
-    runtime()?.block_on(async {
-        checks.extend(connected::checks(&whole).await);
-        checks.push(store(&whole).await);
-        checks.extend(sandbox(&whole).await);
-    });
+    let loaded = at.load(Vec::new())?;
+    let mut checks = vec![configuration(&loaded)];
+    match loaded.config.store.data_dir {
+        Some(_) => {
+            let whole = at.build(loaded.config)?;
+            checks.push(model(at, &whole));
+            runtime()?.block_on(async {
+                checks.extend(connected::checks(&whole).await);
+                checks.push(store(&whole).await);
+                checks.extend(sandbox(&whole).await);
+            });
+        }
+        None => checks.push(no_place_for_data()),
+    }
     let failed = checks.iter().any(|check| check.health == Health::Fail);
     say(at, &Report { v: 1, checks })?;
     Ok(if failed {
@@ -112,6 +119,15 @@ fn model(at: &Invocation<'_>, whole: &Outfitter) -> Check {
             health(what, info.message).hint(format!("{hint} (defaults: {})", defaults.join(", ")))
         }
     }
+}
+
+/// Nothing else can be looked at without one.
+fn no_place_for_data() -> Check {
+    Check::fail(
+        "store",
+        "there is no place for data: neither HOME nor [store] data_dir is set",
+    )
+    .hint("set HOME, or write [store] data_dir in outfitter.toml")
 }
 
 async fn store(whole: &Outfitter) -> Check {

@@ -46,12 +46,23 @@ pub fn check_answer(schema: &Value, answer: &Value) -> Result<(), Box<ErrorInfo>
     if validator.is_valid(answer) {
         return Ok(());
     }
-    Err(Box::new(listed(
-        "the answer does not fit the question",
-        &validator,
-        schema,
-        answer,
-    )))
+    let what = "the answer does not fit the question";
+    let info = listed(what, &validator, schema, answer);
+    Err(Box::new(info.with_hint(fitting_answers(schema))))
+}
+
+/// What an answer must look like, in one line.
+fn fitting_answers(schema: &Value) -> String {
+    let choices = schema.get("enum").and_then(Value::as_array);
+    match (choices, schema.get("type").and_then(Value::as_str)) {
+        (Some(choices), _) => {
+            let choices: Vec<String> = choices.iter().map(canonical).collect();
+            format!("it is one of {}", choices.join(", "))
+        }
+        (None, Some("object")) => schema_hint(schema),
+        (None, Some(kind)) => format!("it is of the type {kind}"),
+        (None, None) => format!("it fits the schema {}", canonical(schema)),
+    }
 }
 
 fn listed(what: &str, validator: &Validator, schema: &Value, value: &Value) -> ErrorInfo {
