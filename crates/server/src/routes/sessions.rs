@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use outfitter_agent::TurnLog;
 use outfitter_core::{
-    EventBody, PageRequest, Principal, Scope, Seq, SessionId, StoreError, UnixMs,
+    EventBody, MessageId, PageRequest, Principal, Scope, Seq, SessionId, StoreError, UnixMs,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ use crate::app::App;
 use crate::entries::{self, PAGE};
 use crate::live::Place;
 use crate::problem::Problem;
+
+/// The most messages of one answer.
+const MOST_MESSAGES: usize = 1_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -89,27 +92,57 @@ async fn ends(
     Ok((created, at(&last).unwrap_or(created), first.head.0))
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WantedMessages {
+    after: Option<MessageId>,
+    limit: Option<usize>,
+}
+
 /// `GET /v1/sessions/{id}/messages`: as the events of their runs said them.
 pub(super) async fn messages(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Arc<Principal>>,
     Path(id): Path<String>,
+    wanted: Result<Query<WantedMessages>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
+    let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
     let session = session_id(&id)?;
     let scope = Scope::from(&*who);
+    let limit = wanted
+        .limit
+        .unwrap_or(MOST_MESSAGES)
+        .clamp(1, MOST_MESSAGES);
     let mut told = Vec::new();
+    let (mut begun, mut last, mut more) = (wanted.after.is_none(), None, false);
     entries::each(&*app.log, &scope, &session, |entry| {
-        if let Some(event) = entries::event(&session, entry)
-            && matches!(event.body, EventBody::Message(_))
-        {
+        let Some(event) = entries::event(&session, entry) else {
+            return;
+        };
+        let EventBody::Message(message) = &event.body else {
+            return;
+        };
+        if !begun {
+            begun = wanted.after.as_ref() == Some(&message.id);
+        } else if told.len() == limit {
+            more = true;
+        } else {
+            last = Some(message.id.clone());
             told.push(wire(&event).map(|mut line| line["message"].take()));
         }
     })
     .await?;
+    if !begun {
+        return Err(Problem::not_found(
+            "there is no message of the id in `after`",
+        ));
+    }
     let messages: Vec<Value> = told.into_iter().collect::<Result<_, _>>()?;
-    Ok(super::json(
-        &json!({ "v": 1, "session_id": session, "messages": messages }),
-    ))
+    let mut document = json!({ "v": 1, "session_id": session, "messages": messages });
+    if let (Some(last), true) = (last, more) {
+        document["next"] = Value::from(last.as_str());
+    }
+    Ok(super::json(&document))
 }
 
 /// `DELETE /v1/sessions/{id}`: with all that belongs to it.

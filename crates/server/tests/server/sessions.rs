@@ -34,6 +34,17 @@ async fn sessions_are_listed_shown_and_deleted() {
         .map(|message| message["role"].as_str().unwrap())
         .collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
+    assert_eq!(told["next"], Value::Null);
+
+    let page = get("/v1/sessions/a/messages?limit=3").send(served.at).await;
+    let next = page.json()["next"].as_str().unwrap().to_owned();
+    let rest = get(format!("/v1/sessions/a/messages?after={next}"));
+    let rest = rest.send(served.at).await.json();
+    assert_eq!(rest["messages"], json!([told["messages"][3]]));
+    get("/v1/sessions/a/messages?after=nobody")
+        .send(served.at)
+        .await
+        .is_problem(404, "not_found");
 
     assert_eq!(delete("/v1/sessions/a").send(served.at).await.status, 204);
     for path in ["/v1/sessions/a", "/v1/sessions/a/messages"] {
