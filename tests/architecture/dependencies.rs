@@ -167,3 +167,20 @@ fn every_dependency_of_a_crate_is_used_there() {
         unused.join("\n")
     );
 }
+
+#[test]
+fn what_the_workspace_names_somebody_takes() {
+    let root = toml("Cargo.toml");
+    let named = root["workspace"]["dependencies"].as_table();
+    let taken: Vec<&str> = members()
+        .iter()
+        .flat_map(|package| &package.dependencies)
+        .map(|dependency| dependency.name.as_str())
+        .collect();
+    let idle: Vec<&String> = named
+        .into_iter()
+        .flat_map(toml::Table::keys)
+        .filter(|name| !taken.contains(&name.as_str()))
+        .collect();
+    assert!(idle.is_empty(), "nobody takes {idle:?}");
+}
