@@ -19,21 +19,32 @@ use crate::limits::{MAX_ERROR_BODY_BYTES, MAX_ERROR_CHARS};
 pub(crate) struct PhaseTimeouts {
     /// Until the connection stands.
     pub(crate) connect: Duration,
-    /// Until the head of the response.
+    /// Until the head of the response, the connection included.
     pub(crate) first_byte: Duration,
-    /// Between two pieces of the body.
+    /// Until the next piece of the body that says something.
     pub(crate) idle: Duration,
 }
 
 impl PhaseTimeouts {
-    /// `each` for the two waits of a reply, and for the connection no more than what the HTTP
-    /// client allows.
+    /// `each` for the two waits of a reply. Of the first the connection may take half, and no more
+    /// than what the HTTP client allows.
     pub(crate) fn each(each: Duration) -> Self {
         Self {
-            connect: each.min(outfitter_net::CONNECT_TIMEOUT),
+            connect: (each / 2).min(outfitter_net::CONNECT_TIMEOUT),
             first_byte: each,
             idle: each,
         }
+    }
+
+    /// Waits for the head of a response, from the moment its request is sent. The connection is in
+    /// it: its own bound, which the client keeps, only makes a dead address known sooner.
+    async fn head<T>(&self, answer: impl Future<Output = T>) -> Result<T, ModelError> {
+        timeout(self.first_byte, answer)
+            .await
+            .map_err(|_| ModelError::Timeout {
+                phase: Phase::FirstByte,
+                after: self.first_byte,
+            })
     }
 }
 
@@ -109,28 +120,20 @@ impl Endpoint {
             .client
             .unguarded()
             .ok_or_else(|| setup("the http client is guarded".to_owned()))?;
-        // Connecting is bounded by the client; the wait for the head begins after it.
-        let head = self.timeouts.connect + self.timeouts.first_byte;
         let response = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(ModelError::Cancelled),
-            answer = timeout(head, client.execute(request)) => match answer {
-                Ok(Ok(response)) => response,
-                Ok(Err(error)) if error.is_connect() && error.is_timeout() => {
+            answer = self.timeouts.head(client.execute(request)) => match answer? {
+                Ok(response) => response,
+                Err(error) if error.is_connect() && error.is_timeout() => {
                     return Err(ModelError::Timeout {
                         phase: Phase::Connect,
                         after: self.timeouts.connect,
                     });
                 }
-                Ok(Err(error)) => {
+                Err(error) => {
                     let message = chain(&NetError::from(error));
                     return Err(ModelError::Connect { message });
-                }
-                Err(_) => {
-                    return Err(ModelError::Timeout {
-                        phase: Phase::FirstByte,
-                        after: self.timeouts.first_byte,
-                    });
                 }
             },
         };
@@ -152,13 +155,16 @@ impl Endpoint {
         let status = response.status();
         let retry_after = retry_after(response.headers());
         let mut body = Vec::new();
-        // What of the body is missing or late only makes the message poorer.
-        while body.len() < MAX_ERROR_BODY_BYTES {
-            match timeout(self.timeouts.idle, response.chunk()).await {
-                Ok(Ok(Some(piece))) => body.extend_from_slice(&piece),
-                Ok(Ok(None) | Err(_)) | Err(_) => break,
+        // What of the body is missing or late only makes the message poorer, so all of it has the
+        // time of one piece.
+        let read = async {
+            while body.len() < MAX_ERROR_BODY_BYTES
+                && let Ok(Some(piece)) = response.chunk().await
+            {
+                body.extend_from_slice(&piece);
             }
-        }
+        };
+        let _ = timeout(self.timeouts.idle, read).await;
         body.truncate(MAX_ERROR_BODY_BYTES);
         let text = String::from_utf8_lossy(&body);
         let said = if status.is_redirection() {
@@ -307,6 +313,23 @@ mod tests {
     use super::*;
     use rstest::rstest;
     use serde_json::json;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_server_is_waited_for_as_long_as_the_error_says() {
+        for seconds in [1, 2, 5, 120] {
+            let each = Duration::from_secs(seconds);
+            let timeouts = PhaseTimeouts::each(each);
+            let start = tokio::time::Instant::now();
+            let waited = timeouts.head(std::future::pending::<()>()).await;
+            let error = waited.unwrap_err();
+            assert_eq!(start.elapsed(), each);
+            assert!(
+                matches!(error, ModelError::Timeout { phase: Phase::FirstByte, after } if after == each),
+                "{error}"
+            );
+            assert!(timeouts.connect < timeouts.first_byte);
+        }
+    }
 
     #[rstest]
     #[case(&[("retry-after", "3")], Some(3_000))]
