@@ -85,7 +85,7 @@ async fn ask(asked: Asked, message: MessageId) -> Reply {
                 Some(Err(error)) => break Some(error),
                 Some(Ok(delta)) => {
                     if let Some(shown) = assembler.push(delta) {
-                        shower.show(shown.kind, shown.call, &shown.text);
+                        shower.show(shown.kind, shown.call, shown.text);
                     }
                 }
             }
@@ -115,20 +115,20 @@ struct Shower<'a> {
 }
 
 impl Shower<'_> {
-    fn show(&mut self, kind: DeltaKind, call: Option<CallId>, text: &str) {
+    fn show(&mut self, kind: DeltaKind, call: Option<CallId>, text: String) {
         if text.is_empty() {
             return;
         }
         let text = match self.pending.take() {
             Some((was, of, mut held)) if (was, &of) == (kind, &call) => {
-                held.push_str(text);
+                held.push_str(&text);
                 held
             }
             Some((was, of, held)) => {
                 self.writer.show(self.event(was, of, held));
-                text.to_owned()
+                text
             }
-            None => text.to_owned(),
+            None => text,
         };
         if let Some(EventBody::Delta {
             kind,

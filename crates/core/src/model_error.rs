@@ -11,8 +11,10 @@ pub enum Phase {
     Connect,
     /// Until the first byte of the response.
     FirstByte,
-    /// Between two pieces of the body.
+    /// Until the next piece of the body that says something.
     Idle,
+    /// From the first byte to the end of the body.
+    Whole,
 }
 
 impl Phase {
@@ -23,6 +25,7 @@ impl Phase {
             Self::Connect => "connecting",
             Self::FirstByte => "waiting for the first byte",
             Self::Idle => "waiting for the rest of the reply",
+            Self::Whole => "the whole reply",
         }
     }
 }

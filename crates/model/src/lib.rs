@@ -18,6 +18,7 @@ mod http;
 mod json;
 pub mod limits;
 mod openai;
+mod patience;
 mod policy;
 mod providers;
 mod reply;

@@ -6,6 +6,12 @@ use std::time::Duration;
 /// is some ten megabytes there.
 pub const MAX_REPLY_BYTES: u64 = 64 * 1024 * 1024;
 
+/// The most that one reply may say, in bytes of text, thoughts, arguments and what is kept for its
+/// provider. The longest replies of models have about a million tokens, which is some 4 MB. What is
+/// said is shown, stored, indexed and sent again with every turn, so each byte costs several times
+/// itself; a reply beyond this is a fault, not an answer.
+pub const MAX_SAID_BYTES: u64 = 8 * 1024 * 1024;
+
 /// The largest single event of a stream.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
@@ -27,6 +33,13 @@ pub const DRAIN_BYTES: usize = 64 * 1024;
 /// How long the end mark or the usage may come after the finish reason. A server that gives the
 /// reason and then neither ends nor closes has still answered.
 pub const END_GRACE: Duration = Duration::from_secs(5);
+
+/// How many times the timeout of a request a whole reply may take, however steadily it comes: an
+/// hour by default, which the longest replies of slow models stay below.
+pub const WHOLE_REPLY_FACTOR: u32 = 30;
+
+/// How long a whole reply may take in any case.
+pub const MIN_WHOLE_REPLY_TIME: Duration = Duration::from_secs(600);
 
 /// The longest `retry-after` that is waited for. A longer one is not worth holding a run for: the
 /// call fails with the provider's status at once.

@@ -13,6 +13,7 @@ use outfitter_core::{
 use tokio::time::{sleep, timeout};
 
 use crate::limits::MAX_RETRY_AFTER;
+use crate::patience::{Patience, says_something};
 
 /// Retries and timeouts of a model call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,10 @@ pub struct ModelCallPolicy {
     /// waited for in full up to [`MAX_RETRY_AFTER`], because asking again sooner would only fail
     /// again; beyond that the call fails at once.
     pub max_retry_delay: Duration,
-    /// How long each phase of a request may take.
+    /// How long a request may wait: until its reply begins, the connection included, and then for
+    /// each next piece that says something. A whole reply may take
+    /// [`WHOLE_REPLY_FACTOR`](crate::limits::WHOLE_REPLY_FACTOR) times as long, and
+    /// [`MIN_WHOLE_REPLY_TIME`](crate::limits::MIN_WHOLE_REPLY_TIME) in any case.
     pub timeout: Duration,
 }
 
@@ -79,7 +83,7 @@ impl ModelCallPolicy {
 enum Deadlines {
     /// The provider, phase by phase.
     Inner,
-    /// The policy: until the reply begins, and between two deltas.
+    /// The policy: until the reply begins, and until the next delta that says something.
     Policy,
 }
 
@@ -98,8 +102,8 @@ pub struct RetryingProvider {
 }
 
 impl RetryingProvider {
-    /// Around any provider. The policy's timeout bounds the wait for the reply and between two
-    /// deltas.
+    /// Around any provider. The policy's timeout bounds the wait for the reply and for each next
+    /// delta that says something.
     #[must_use]
     pub fn new(inner: Arc<dyn ModelProvider>, policy: ModelCallPolicy) -> Self {
         Self {
@@ -148,6 +152,7 @@ impl ModelProvider for RetryingProvider {
             request,
             cancel,
             current: None,
+            patience: Patience::new(self.policy.timeout),
             held: VecDeque::new(),
             shown: false,
             retries: 0,
@@ -181,6 +186,8 @@ struct Attempts {
     request: ModelRequest,
     cancel: Cancel,
     current: Option<ModelStream>,
+    /// For the current stream.
+    patience: Patience,
     /// What came and shows nothing.
     held: VecDeque<ModelDelta>,
     shown: bool,
@@ -194,13 +201,12 @@ impl Attempts {
             let opening = self.inner.stream(self.request.clone(), self.cancel.clone());
             let opened = match self.deadlines {
                 Deadlines::Inner => opening.await,
-                Deadlines::Policy => bounded(self.policy, Phase::FirstByte, &self.cancel, opening)
-                    .await
-                    .and_then(|opened| opened),
+                Deadlines::Policy => begun(self.policy, &self.cancel, opening).await,
             };
             match opened {
                 Ok(stream) => {
                     self.current = Some(stream);
+                    self.patience = Patience::new(self.policy.timeout);
                     return Ok(());
                 }
                 Err(error) => self.wait_after(error).await?,
@@ -242,9 +248,17 @@ impl Attempts {
         let stream = self.current.as_mut()?;
         match self.deadlines {
             Deadlines::Inner => stream.next().await,
-            Deadlines::Policy => bounded(self.policy, Phase::Idle, &self.cancel, stream.next())
-                .await
-                .unwrap_or_else(|error| Some(Err(error))),
+            Deadlines::Policy => {
+                let next = tokio::select! {
+                    biased;
+                    () = self.cancel.cancelled() => Err(ModelError::Cancelled),
+                    next = self.patience.wait(stream.next()) => next,
+                };
+                if matches!(&next, Ok(Some(Ok(delta))) if says_something(delta)) {
+                    self.patience.renew(self.policy.timeout);
+                }
+                next.unwrap_or_else(|error| Some(Err(error)))
+            }
         }
     }
 
@@ -281,19 +295,21 @@ impl Attempts {
     }
 }
 
-/// Waits no longer than the policy allows, and not at all for a person who wants to stop.
-async fn bounded<T>(
+/// Waits for a stream no longer than the policy allows, and not at all for a person who wants to
+/// stop.
+async fn begun(
     policy: ModelCallPolicy,
-    phase: Phase,
     cancel: &Cancel,
-    work: impl Future<Output = T>,
-) -> Result<T, ModelError> {
+    opening: impl Future<Output = Result<ModelStream, ModelError>>,
+) -> Result<ModelStream, ModelError> {
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(ModelError::Cancelled),
-        done = timeout(policy.timeout, work) => done.map_err(|_| ModelError::Timeout {
-            phase,
-            after: policy.timeout,
+        begun = timeout(policy.timeout, opening) => begun.unwrap_or({
+            Err(ModelError::Timeout {
+                phase: Phase::FirstByte,
+                after: policy.timeout,
+            })
         }),
     }
 }

@@ -1,5 +1,5 @@
-//! The body of a reply, read as deltas: one idle deadline between pieces, one bound on the whole,
-//! one place that decides what a stream's end means.
+//! The body of a reply, read as deltas: one deadline for the next piece and one for the whole, one
+//! bound on what comes and one on what is said, one place that decides what a stream's end means.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -7,14 +7,17 @@ use std::mem;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream;
-use outfitter_core::{Cancel, ModelDelta, ModelError, ModelStream, Phase};
+use outfitter_core::{Cancel, ModelDelta, ModelError, ModelStream};
 use outfitter_net::reqwest::Response;
 use outfitter_net::reqwest::header::CONTENT_TYPE;
 use secrecy::SecretString;
 use tokio::time::timeout;
 
 use crate::http::{Opened, PhaseTimeouts, fit, is_html};
-use crate::limits::{DRAIN_BYTES, DRAIN_TIME, END_GRACE, MAX_EVENT_BYTES, MAX_REPLY_BYTES};
+use crate::limits::{
+    DRAIN_BYTES, DRAIN_TIME, END_GRACE, MAX_EVENT_BYTES, MAX_REPLY_BYTES, MAX_SAID_BYTES,
+};
+use crate::patience::{Patience, said, says_something};
 use crate::sse::{SseEvent, SseParser};
 
 /// Deltas on their way out.
@@ -36,8 +39,13 @@ pub(crate) trait Decoder: Send {
     /// Takes one event.
     fn event(&mut self, event: &SseEvent, out: &mut Deltas) -> Result<Flow, ModelError>;
 
-    /// Takes a reply that came as one JSON document instead of a stream.
-    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<(), ModelError>;
+    /// Takes a reply that came as one JSON document instead of a stream. It is settled if it has a
+    /// reason to stop.
+    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<Flow, ModelError>;
+
+    /// How many bytes it has taken of what no reader sees: signatures, and what is kept for the
+    /// provider.
+    fn kept(&self) -> u64;
 
     /// The reply is over: gives what was held back, and the stop at last.
     fn finish(&mut self, out: &mut Deltas);
@@ -68,7 +76,10 @@ pub(crate) fn read(
         ready: VecDeque::from([ModelDelta::Started(facts)]),
         failure: None,
         flow: Flow::More,
+        settled: false,
         received: 0,
+        said: 0,
+        patience: Patience::new(timeouts.idle),
         timeouts,
         secret,
         cancel,
@@ -99,7 +110,7 @@ enum Piece {
     Bytes(Bytes),
     End,
     Broken,
-    Late,
+    Late(ModelError),
     Cancelled,
 }
 
@@ -112,7 +123,13 @@ struct Reader {
     ready: Deltas,
     failure: Option<ModelError>,
     flow: Flow,
+    /// Whether a reason to stop was ever given.
+    settled: bool,
+    /// Bytes of the body.
     received: u64,
+    /// Bytes of what readers see.
+    said: u64,
+    patience: Patience,
     timeouts: PhaseTimeouts,
     secret: Option<SecretString>,
     cancel: Cancel,
@@ -142,21 +159,15 @@ impl Reader {
                 self.take(&bytes)?;
                 if self.flow == Flow::Ended {
                     self.drain().await;
-                    self.conclude();
+                    return self.conclude();
                 }
                 Ok(())
             }
             Piece::End => self.end(),
             // A reply that gave its reason to stop is whole, however its connection ends.
-            Piece::Broken | Piece::Late if self.flow != Flow::More => {
-                self.conclude();
-                Ok(())
-            }
+            Piece::Broken | Piece::Late(_) if self.flow != Flow::More => self.conclude(),
             Piece::Broken => Err(ModelError::Truncated),
-            Piece::Late => Err(ModelError::Timeout {
-                phase: Phase::Idle,
-                after: self.timeouts.idle,
-            }),
+            Piece::Late(late) => Err(late),
             Piece::Cancelled => Err(ModelError::Cancelled),
         }
     }
@@ -165,18 +176,14 @@ impl Reader {
         let Some(response) = &mut self.response else {
             return Piece::Broken;
         };
-        let idle = match self.flow {
-            Flow::More => self.timeouts.idle,
-            Flow::Settled | Flow::Ended => self.timeouts.idle.min(END_GRACE),
-        };
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => Piece::Cancelled,
-            piece = timeout(idle, response.chunk()) => match piece {
+            piece = self.patience.wait(response.chunk()) => match piece {
                 Ok(Ok(Some(bytes))) => Piece::Bytes(bytes),
                 Ok(Ok(None)) => Piece::End,
                 Ok(Err(_)) => Piece::Broken,
-                Err(_) => Piece::Late,
+                Err(late) => Piece::Late(late),
             },
         }
     }
@@ -203,6 +210,10 @@ impl Reader {
             }
             Body::Json(document) => {
                 document.extend_from_slice(bytes);
+                // White space keeps a connection alive and says nothing.
+                if !bytes.trim_ascii().is_empty() {
+                    self.patience.renew(self.timeouts.idle);
+                }
                 Ok(())
             }
             Body::Over => Ok(()),
@@ -232,10 +243,39 @@ impl Reader {
 
     fn decode(&mut self) -> Result<(), ModelError> {
         for event in mem::take(&mut self.events) {
-            self.flow = self.decoder.event(&event, &mut self.ready)?;
+            self.event(&event)?;
             if self.flow == Flow::Ended {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &SseEvent) -> Result<(), ModelError> {
+        let (before, kept) = (self.ready.len(), self.decoder.kept());
+        let flow = self.decoder.event(event, &mut self.ready)?;
+        let anything = flow != self.flow
+            || self.decoder.kept() > kept
+            || self.ready.range(before..).any(says_something);
+        self.flow = flow;
+        self.settled |= flow == Flow::Settled;
+        if anything {
+            self.patience.renew(match flow {
+                Flow::More => self.timeouts.idle,
+                Flow::Settled | Flow::Ended => self.timeouts.idle.min(END_GRACE),
+            });
+        }
+        self.count(before)
+    }
+
+    /// Counts what was said from `before` on, and takes it back if it is too much.
+    fn count(&mut self, before: usize) -> Result<(), ModelError> {
+        self.said += self.ready.range(before..).map(said).sum::<u64>();
+        if self.said + self.decoder.kept() > MAX_SAID_BYTES {
+            self.ready.truncate(before);
+            return Err(ModelError::TooLarge {
+                limit: MAX_SAID_BYTES,
+            });
         }
         Ok(())
     }
@@ -245,12 +285,15 @@ impl Reader {
             Body::Unknown(_) => return Err(ModelError::Truncated),
             Body::Json(document) => {
                 let text = String::from_utf8_lossy(&document);
-                self.decoder.whole(&text, &mut self.ready)?;
+                let before = self.ready.len();
+                self.flow = self.decoder.whole(&text, &mut self.ready)?;
+                self.settled |= self.flow == Flow::Settled;
+                self.count(before)?;
             }
             Body::Stream(parser) => {
                 if let Some(event) = parser.finish() {
-                    match self.decoder.event(&event, &mut self.ready) {
-                        Ok(flow) => self.flow = flow,
+                    match self.event(&event) {
+                        Ok(()) => {}
                         // It was cut off rather than left without its last line end.
                         Err(ModelError::Protocol { .. }) => {}
                         Err(error) => return Err(error),
@@ -262,14 +305,20 @@ impl Reader {
             }
             Body::Over => return Ok(()),
         }
-        self.conclude();
-        Ok(())
+        self.conclude()
     }
 
-    fn conclude(&mut self) {
+    /// The reply is over. One that said nothing and gave no reason to stop was none.
+    fn conclude(&mut self) -> Result<(), ModelError> {
+        if !self.settled && self.said + self.decoder.kept() == 0 {
+            return Err(ModelError::Protocol {
+                message: "it ended without a word and without a reason to stop".to_owned(),
+            });
+        }
         self.decoder.finish(&mut self.ready);
         self.body = Body::Over;
         self.response = None;
+        Ok(())
     }
 
     fn fail(&mut self, error: ModelError) {

@@ -31,7 +31,7 @@ pub struct ModelSettings {
     /// The variable the key would be in, for the hint when it is missing; the provider's when
     /// none.
     pub api_key_env: Option<String>,
-    /// How requests are tried again, and how long a phase of one may take.
+    /// How requests are tried again, and how long one may wait.
     pub policy: ModelCallPolicy,
     /// Whether the model sees pictures; the provider's default when none.
     pub vision: Option<bool>,

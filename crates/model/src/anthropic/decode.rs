@@ -109,6 +109,8 @@ pub(crate) struct AnthropicDecoder {
     uncached: u64,
     stop: Option<StopReason>,
     called: bool,
+    /// How much came that no reader sees.
+    kept: u64,
 }
 
 impl Decoder for AnthropicDecoder {
@@ -150,13 +152,10 @@ impl Decoder for AnthropicDecoder {
             // `ping`, and what may be added: the API says to go on.
             _ => {}
         }
-        Ok(match self.stop {
-            Some(_) => Flow::Settled,
-            None => Flow::More,
-        })
+        Ok(self.flow())
     }
 
-    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<(), ModelError> {
+    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<Flow, ModelError> {
         let message: Message<'_> = serde_json::from_str(body).map_err(|error| protocol(&error))?;
         let Some(blocks) = message.content else {
             return Err(failure(body));
@@ -167,7 +166,11 @@ impl Decoder for AnthropicDecoder {
         }
         self.usage(message.usage, out);
         self.stopped(message.stop_reason);
-        Ok(())
+        Ok(self.flow())
+    }
+
+    fn kept(&self) -> u64 {
+        self.kept
     }
 
     fn finish(&mut self, out: &mut Deltas) {
@@ -184,6 +187,13 @@ impl Decoder for AnthropicDecoder {
 }
 
 impl AnthropicDecoder {
+    fn flow(&self) -> Flow {
+        match self.stop {
+            Some(_) => Flow::Settled,
+            None => Flow::More,
+        }
+    }
+
     fn start(&mut self, at: u64, block: Raw<'_>, out: &mut Deltas) -> Result<(), ModelError> {
         // A block whose end never came ends with the next one in its place.
         self.close(at, out);
@@ -194,15 +204,17 @@ impl AnthropicDecoder {
             Some("text") => {
                 out.extend(text(block.text).map(ModelDelta::Text));
                 let citations = block.citations.map(|raw| serde_json::from_str(raw.get()));
-                Open::Text {
-                    citations: citations.and_then(Result::ok).unwrap_or_default(),
+                let citations: Vec<Value> = citations.and_then(Result::ok).unwrap_or_default();
+                if !citations.is_empty() {
+                    self.kept += block.citations.map_or(0, |raw| size(raw.get()));
                 }
+                Open::Text { citations }
             }
             Some("thinking") => {
                 out.extend(text(block.thinking).map(ModelDelta::Reasoning));
-                Open::Thinking {
-                    signature: text(block.signature).unwrap_or_default(),
-                }
+                let signature = text(block.signature).unwrap_or_default();
+                self.kept += size(&signature);
+                Open::Thinking { signature }
             }
             Some("tool_use") => {
                 self.called = true;
@@ -216,10 +228,15 @@ impl AnthropicDecoder {
                     given: block.input.map(|input| arguments(Some(input))),
                 }
             }
-            _ => Open::Other {
-                block: serde_json::from_str(raw).unwrap_or_default(),
-                input: String::new(),
-            },
+            other => {
+                if other.is_some() {
+                    self.kept += size(raw);
+                }
+                Open::Other {
+                    block: serde_json::from_str(raw).unwrap_or_default(),
+                    input: String::new(),
+                }
+            }
         };
         self.open.insert(at, open);
         Ok(())
@@ -234,13 +251,19 @@ impl AnthropicDecoder {
             ("text_delta", _) => out.extend(text(delta.text).map(ModelDelta::Text)),
             ("thinking_delta", _) => out.extend(text(delta.thinking).map(ModelDelta::Reasoning)),
             ("signature_delta", Some(Open::Thinking { signature })) => {
-                signature.push_str(&text(delta.signature).unwrap_or_default());
+                let piece = text(delta.signature).unwrap_or_default();
+                self.kept += size(&piece);
+                signature.push_str(&piece);
             }
             ("signature_delta", _) => {
-                out.extend(text(delta.signature).map(ModelDelta::ReasoningSignature));
+                let signature = text(delta.signature);
+                self.kept += signature.as_deref().map_or(0, size);
+                out.extend(signature.map(ModelDelta::ReasoningSignature));
             }
             ("input_json_delta", Some(Open::Other { input, .. })) => {
-                input.push_str(&text(delta.partial_json).unwrap_or_default());
+                let piece = text(delta.partial_json).unwrap_or_default();
+                self.kept += size(&piece);
+                input.push_str(&piece);
             }
             ("input_json_delta", open) => {
                 let Some(piece) = text(delta.partial_json) else {
@@ -258,6 +281,7 @@ impl AnthropicDecoder {
             }
             ("citations_delta", Some(Open::Text { citations })) => {
                 let citation = delta.citation.map(|raw| serde_json::from_str(raw.get()));
+                self.kept += delta.citation.map_or(0, |raw| size(raw.get()));
                 citations.extend(citation.and_then(Result::ok));
             }
             // Deltas may be added to the API.
@@ -332,6 +356,10 @@ impl AnthropicDecoder {
             _ => StopReason::Other(reason),
         });
     }
+}
+
+fn size(text: &str) -> u64 {
+    text.len() as u64
 }
 
 fn failure(data: &str) -> ModelError {

@@ -2,7 +2,7 @@
 
 use outfitter_core::{ModelDelta, ModelError, StopReason, TokenUsage, ToolCallDelta};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::details::ReasoningDetails;
 use super::request::{CALL_EXTRA, EXTRA, REASONING_DETAILS};
@@ -89,6 +89,7 @@ pub(crate) struct OpenAiDecoder {
     settled: bool,
     called: bool,
     details: ReasoningDetails,
+    kept: u64,
 }
 
 /// How the calls of a message are numbered.
@@ -114,15 +115,16 @@ impl Decoder for OpenAiDecoder {
             return Err(provider(said.unwrap_or_else(|| data.to_owned())));
         }
         self.chunk(data, Numbering::Wire, out)?;
-        Ok(if self.settled {
-            Flow::Settled
-        } else {
-            Flow::More
-        })
+        Ok(self.flow())
     }
 
-    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<(), ModelError> {
-        self.chunk(body, Numbering::Place, out)
+    fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<Flow, ModelError> {
+        self.chunk(body, Numbering::Place, out)?;
+        Ok(self.flow())
+    }
+
+    fn kept(&self) -> u64 {
+        self.kept
     }
 
     fn finish(&mut self, out: &mut Deltas) {
@@ -139,6 +141,26 @@ impl Decoder for OpenAiDecoder {
 }
 
 impl OpenAiDecoder {
+    fn flow(&self) -> Flow {
+        if self.settled {
+            Flow::Settled
+        } else {
+            Flow::More
+        }
+    }
+
+    /// A value for the provider, whose size is counted.
+    fn keep(&mut self, raw: Raw<'_>) -> Option<Value> {
+        let value = value(raw)?;
+        // Some servers send an empty list or object with every piece.
+        let empty = value.as_array().is_some_and(Vec::is_empty)
+            || value.as_object().is_some_and(Map::is_empty);
+        if !empty {
+            self.kept += raw.map_or(0, |raw| raw.get().len() as u64);
+        }
+        Some(value)
+    }
+
     fn chunk(
         &mut self,
         data: &str,
@@ -200,7 +222,7 @@ impl OpenAiDecoder {
         if let Some(reasoning) = text(delta.reasoning_content).or_else(|| text(delta.reasoning)) {
             out.push_back(ModelDelta::Reasoning(reasoning));
         }
-        if let Some(details) = value(delta.reasoning_details) {
+        if let Some(details) = self.keep(delta.reasoning_details) {
             self.details.push(details);
         }
         if let Some(words) = text(delta.content) {
@@ -211,7 +233,7 @@ impl OpenAiDecoder {
         if let Some(refusal) = text(delta.refusal) {
             out.push_back(ModelDelta::Refusal(refusal));
         }
-        if let Some(extra) = value(delta.extra_content) {
+        if let Some(extra) = self.keep(delta.extra_content) {
             out.push_back(ModelDelta::Provider(json!({EXTRA: extra})));
         }
         for (place, call) in delta.tool_calls.iter().flatten().enumerate() {
@@ -220,7 +242,7 @@ impl OpenAiDecoder {
                 Numbering::Place => Some(place as u64),
             };
             self.call(index, id(call.id), call.function.as_ref(), out);
-            if let Some(extra) = value(call.extra_content) {
+            if let Some(extra) = self.keep(call.extra_content) {
                 out.push_back(ModelDelta::Provider(json!({CALL_EXTRA: extra})));
             }
         }

@@ -13,6 +13,8 @@ enum Attempt {
     Reply(Vec<Result<ModelDelta, ModelError>>),
     Hang,
     Stall(Vec<ModelDelta>),
+    /// The first and then the other every second, without end.
+    Drip(ModelDelta, ModelDelta),
 }
 
 struct Fake {
@@ -40,6 +42,13 @@ impl ModelProvider for Fake {
             Attempt::Stall(deltas) => {
                 let deltas = stream::iter(deltas).map(Ok);
                 Ok(Box::pin(deltas.chain(stream::pending())))
+            }
+            Attempt::Drip(first, other) => {
+                let others = stream::repeat(other).then(|delta| async move {
+                    sleep(Duration::from_secs(1)).await;
+                    Ok(delta)
+                });
+                Ok(Box::pin(stream::iter([Ok(first)]).chain(others)))
             }
         }
     }
@@ -259,6 +268,24 @@ async fn a_provider_without_deadlines_gets_the_policys() {
         })
     ));
     assert_eq!(waited, Duration::from_secs(120));
+}
+
+#[rstest]
+#[case::nothing(text(""), Phase::Idle, 120)]
+#[case::a_little(text(" "), Phase::Whole, 3600)]
+#[tokio::test(start_paused = true)]
+async fn deltas_without_end_have_one_all_the_same(
+    #[case] delta: ModelDelta,
+    #[case] expected: Phase,
+    #[case] seconds: u64,
+) {
+    let (outcome, waited) = run(vec![Attempt::Drip(text("a"), delta)]).await;
+    let error = outcome.unwrap_err();
+    assert!(
+        matches!(error, ModelError::Timeout { phase, after } if phase == expected && after == waited),
+        "{error}"
+    );
+    assert_eq!(waited, Duration::from_secs(seconds));
 }
 
 #[tokio::test(start_paused = true)]

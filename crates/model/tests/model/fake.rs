@@ -14,6 +14,8 @@ use tokio::task::JoinSet;
 pub(crate) enum Step {
     /// Writes these bytes in a write of its own.
     Send(Vec<u8>),
+    /// Writes these bytes again and again until the client goes away.
+    Drip(Vec<u8>),
     /// Sends nothing more until the client goes away.
     WaitForClose,
     /// Closes the connection.
@@ -143,6 +145,12 @@ async fn serve(mut socket: TcpStream, state: &Mutex<State>) {
                         tokio::task::yield_now().await;
                     }
                 }
+                Step::Drip(bytes) => {
+                    while socket.write_all(&bytes).await.is_ok() {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                    return;
+                }
                 Step::WaitForClose => {
                     let mut rest = [0; 64];
                     while matches!(socket.read(&mut rest).await, Ok(n) if n > 0) {}
@@ -211,11 +219,19 @@ pub(crate) fn close_delimited_head() -> Step {
 
 /// One HTTP chunk.
 pub(crate) fn chunk(bytes: impl AsRef<[u8]>) -> Step {
-    let bytes = bytes.as_ref();
+    Step::Send(framed(bytes.as_ref()))
+}
+
+/// The same HTTP chunk without end.
+pub(crate) fn drip(bytes: impl AsRef<[u8]>) -> Step {
+    Step::Drip(framed(bytes.as_ref()))
+}
+
+fn framed(bytes: &[u8]) -> Vec<u8> {
     let mut out = format!("{:x}\r\n", bytes.len()).into_bytes();
     out.extend_from_slice(bytes);
     out.extend_from_slice(b"\r\n");
-    Step::Send(out)
+    out
 }
 
 /// The last chunk.

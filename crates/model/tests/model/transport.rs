@@ -5,10 +5,11 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use outfitter_core::{Cancel, Code, ModelDelta, ModelError, Phase};
 use outfitter_model::ModelCallPolicy;
+use outfitter_model::limits::MAX_SAID_BYTES;
 use rstest::rstest;
 
 use crate::common::{KEY, ask, hello, settings};
-use crate::fake::{Fake, Step, chunk, json, last_chunk, send, stream_head, whole};
+use crate::fake::{Fake, Step, chunk, drip, json, last_chunk, send, stream, stream_head, whole};
 
 const WHOLE: &str = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#;
 const REPLY: &str =
@@ -78,7 +79,7 @@ async fn a_status_without_json_still_says_something(
 fn short() -> ModelCallPolicy {
     ModelCallPolicy {
         max_retries: 0,
-        timeout: Duration::from_millis(150),
+        timeout: Duration::from_millis(400),
         ..ModelCallPolicy::default()
     }
 }
@@ -106,6 +107,65 @@ async fn each_phase_has_its_deadline_and_the_connection_is_closed(
     assert_eq!(error.code(), Code::Timeout);
     assert_eq!(outcome.text(), partial);
     fake.closed(1).await;
+}
+
+/// What servers send so that a connection stays open.
+#[rstest]
+#[case::comments("openai", vec![stream_head(), drip(": ping\n\n")], Phase::Idle)]
+#[case::empty_deltas(
+    "openai",
+    vec![stream_head(), drip("data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n")],
+    Phase::Idle
+)]
+#[case::spaces_in_an_event("openai", vec![stream_head(), chunk("data:"), drip(" ")], Phase::Idle)]
+#[case::spaces_before_anything("openai", vec![stream_head(), drip(" ")], Phase::Idle)]
+#[case::spaces_in_a_document("openai", vec![stream_head(), chunk("{"), drip("\n")], Phase::Idle)]
+#[case::pings("anthropic", vec![stream_head(), drip("data: {\"type\":\"ping\"}\n\n")], Phase::Idle)]
+#[case::a_head_without_end("openai", vec![Step::Drip(b"H".to_vec())], Phase::FirstByte)]
+#[tokio::test]
+async fn what_says_nothing_does_not_keep_a_run_waiting(
+    #[case] provider: &str,
+    #[case] steps: Vec<Step>,
+    #[case] expected: Phase,
+) {
+    let fake = Fake::start([steps]).await;
+    let mut settings = settings(provider, fake.url(""));
+    settings.policy = short();
+    let model = settings.build().unwrap();
+    let asked = tokio::time::timeout(Duration::from_secs(60), ask(&model, hello()));
+    let error = asked.await.expect("it has no end").error.unwrap();
+    assert!(
+        matches!(error, ModelError::Timeout { phase, .. } if phase == expected),
+        "{error}"
+    );
+    fake.closed(1).await;
+}
+
+#[tokio::test]
+async fn comments_after_the_finish_reason_do_not_keep_it_from_being_an_answer() {
+    let steps = vec![stream_head(), chunk(REPLY), drip(": ping\n\n")];
+    let fake = Fake::start([steps]).await;
+    let mut settings = settings("openai", fake.url(""));
+    settings.policy = short();
+    let model = settings.build().unwrap();
+    let asked = tokio::time::timeout(Duration::from_secs(60), ask(&model, hello()));
+    assert_eq!(asked.await.expect("it has no end").whole().text(), "hi");
+    fake.closed(1).await;
+}
+
+#[tokio::test]
+async fn an_error_body_without_end_is_not_waited_for() {
+    let head = "HTTP/1.1 500 Oops\r\ntransfer-encoding: chunked\r\n\r\n";
+    let fake = Fake::start([vec![send(head), drip("no ")]]).await;
+    let mut settings = settings("openai", fake.url(""));
+    settings.policy = short();
+    let model = settings.build().unwrap();
+    let asked = tokio::time::timeout(Duration::from_secs(60), ask(&model, hello()));
+    let error = asked.await.expect("it has no end").error.unwrap();
+    assert!(
+        matches!(error, ModelError::Status { status: 500, .. }),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -301,6 +361,117 @@ async fn a_reply_without_end_is_bounded() {
     let error = ask(&model, hello()).await.error.unwrap();
     assert!(matches!(error, ModelError::TooLarge { .. }), "{error}");
     assert_eq!(error.code(), Code::TooLarge);
+}
+
+/// The bound is on what is said, whatever it is said as; what was said before it is kept.
+#[rstest]
+#[case::text("openai", |piece: &str| format!("{{\"choices\":[{{\"delta\":{{\"content\":\"{piece}\"}}}}]}}"))]
+#[case::thoughts("openai", |piece: &str| {
+    format!("{{\"choices\":[{{\"delta\":{{\"reasoning\":\"{piece}\"}}}}]}}")
+})]
+#[case::arguments("openai", |piece: &str| {
+    let call = format!("{{\"index\":0,\"function\":{{\"name\":\"f\",\"arguments\":\"{piece}\"}}}}");
+    format!("{{\"choices\":[{{\"delta\":{{\"tool_calls\":[{call}]}}}}]}}")
+})]
+#[case::what_is_kept("openai", |piece: &str| {
+    format!("{{\"choices\":[{{\"delta\":{{\"reasoning_details\":[{{\"data\":\"{piece}\"}}]}}}}]}}")
+})]
+#[case::text_of_the_other_wire("anthropic", |piece: &str| {
+    let delta = format!("{{\"type\":\"text_delta\",\"text\":\"{piece}\"}}");
+    format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}")
+})]
+#[case::a_signature("anthropic", |piece: &str| {
+    let delta = format!("{{\"type\":\"signature_delta\",\"signature\":\"{piece}\"}}");
+    format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}")
+})]
+#[tokio::test]
+async fn what_a_reply_says_is_bounded(
+    #[case] provider: &str,
+    #[case] event: impl Fn(&str) -> String,
+) {
+    let mebibyte = "b".repeat(1 << 20);
+    let piece = chunk(format!("data: {}\n\n", event(&mebibyte)));
+    let mut steps = vec![stream_head()];
+    steps.extend(std::iter::repeat_n(piece, 12));
+    let fake = Fake::start([steps]).await;
+    let model = settings(provider, fake.url("")).build().unwrap();
+    let outcome = ask(&model, hello()).await;
+    let error = outcome.error.as_ref().unwrap();
+    assert!(
+        matches!(error, ModelError::TooLarge { limit } if *limit == MAX_SAID_BYTES),
+        "{error}"
+    );
+    let most = usize::try_from(MAX_SAID_BYTES).unwrap();
+    assert!(outcome.text().len() <= most);
+    assert!(outcome.text().is_empty() || outcome.text().len() + mebibyte.len() > most);
+}
+
+/// The end mark alone is no reply, nor is a whole document with nothing in it.
+#[rstest]
+#[case::done("openai", stream(DONE))]
+#[case::done_after_a_role(
+    "openai",
+    stream(&["data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n", DONE].concat())
+)]
+#[case::done_after_usage(
+    "openai",
+    stream(&["data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3}}\n\n", DONE].concat())
+)]
+#[case::no_choices("openai", json("200 OK", "{\"choices\":[]}"))]
+#[case::usage_alone("openai", json("200 OK", "{\"usage\":{\"prompt_tokens\":3}}"))]
+#[case::an_empty_message(
+    "openai",
+    json("200 OK", "{\"choices\":[{\"message\":{\"content\":\"\"}}]}")
+)]
+#[case::message_stop("anthropic", stream("data: {\"type\":\"message_stop\"}\n\n"))]
+#[case::done_of_the_other_wire("anthropic", stream(DONE))]
+#[case::start_and_stop(
+    "anthropic",
+    stream(
+        "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":3}}}\n\ndata: {\"type\":\"message_stop\"}\n\n"
+    )
+)]
+#[case::no_content("anthropic", json("200 OK", "{\"type\":\"message\",\"content\":[]}"))]
+#[tokio::test]
+async fn an_end_without_a_word_or_a_reason_is_a_protocol_error(
+    #[case] provider: &str,
+    #[case] steps: Vec<Step>,
+) {
+    let fake = Fake::start([steps]).await;
+    let model = settings(provider, fake.url("")).build().unwrap();
+    let error = ask(&model, hello()).await.error.unwrap();
+    assert_eq!(
+        error.to_string(),
+        "read the reply: it ended without a word and without a reason to stop"
+    );
+    assert_eq!(error.code(), Code::ProtocolError);
+}
+
+/// A model may have nothing to say, if it says why it stopped.
+#[rstest]
+#[case(
+    "openai",
+    json(
+        "200 OK",
+        "{\"choices\":[{\"message\":{\"content\":\"\"},\"finish_reason\":\"stop\"}]}"
+    )
+)]
+#[case(
+    "anthropic",
+    json(
+        "200 OK",
+        "{\"type\":\"message\",\"content\":[],\"stop_reason\":\"end_turn\"}"
+    )
+)]
+#[case(
+    "openai",
+    stream("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+)]
+#[tokio::test]
+async fn an_empty_reply_with_a_reason_is_a_reply(#[case] provider: &str, #[case] steps: Vec<Step>) {
+    let fake = Fake::start([steps]).await;
+    let model = settings(provider, fake.url("")).build().unwrap();
+    assert!(ask(&model, hello()).await.whole().reply.parts.is_empty());
 }
 
 #[tokio::test]
