@@ -57,7 +57,8 @@ impl Outfitter {
             .map(|source| source.clone() as Arc<dyn ToolSource>);
         let servers = connected.servers.iter();
         let servers = servers.map(|source| source.clone() as Arc<dyn ToolSource>);
-        self.register(programs.chain(servers).collect())?;
+        let sources: Vec<_> = programs.chain(servers).collect();
+        self.register(&sources)?;
         if let Some(source) = described {
             self.add_skills_of(&source);
         }
@@ -65,7 +66,7 @@ impl Outfitter {
     }
 
     /// Registers all of them, or none.
-    fn register(&self, sources: Vec<Arc<dyn ToolSource>>) -> Result<(), BuildError> {
+    fn register(&self, sources: &[Arc<dyn ToolSource>]) -> Result<(), BuildError> {
         for (at, source) in sources.iter().enumerate() {
             if let Err(error) = self.registry.add(source.clone()) {
                 for before in &sources[..at] {

@@ -9,10 +9,6 @@ use serde_json::Value;
 use crate::world::World;
 
 /// A server that is killed if the test ends before it.
-#[expect(
-    clippy::disallowed_types,
-    reason = "a test runs the program as a person does"
-)]
 pub(crate) struct Serving {
     child: std::process::Child,
     address: String,
