@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::direct::{called, result};
+use crate::direct::{called, error, result};
 use crate::process_tree::{gone, mark};
 use crate::world::{KEY, World};
 
@@ -188,13 +188,16 @@ fn a_working_directory_that_is_removed_is_not_missed() {
     let there = world.work("").display().to_string();
     let there = there.trim_end_matches('/');
     assert_eq!(done["stdout"], format!("hi\n{there}\n"));
-    let args = json!({"command": "pwd", "workdir": "d"});
-    let done = result(&world, "execute_shell_command", &args);
-    assert_eq!(done["stdout"], format!("{there}\n"));
+    // A command that was meant for it runs nowhere: what it does could be the ruin of the workspace.
+    world.write("precious", "x");
+    let args = json!({"command": "rm -rf ./*", "workdir": "d"});
+    let refused = error(&world, "execute_shell_command", &args);
+    assert_eq!(refused["code"], "invalid_arguments");
     assert!(
-        done["notices"][0].to_string().contains("/d is not there"),
-        "{done}"
+        refused["message"].to_string().contains("nothing was run"),
+        "{refused}"
     );
+    assert!(world.work("precious").exists());
     // HOME and TMPDIR come back as well.
     shell(&world, "rm -rf \"$HOME\" \"$TMPDIR\"");
     let done = shell(&world, "cd \"$HOME\" && mktemp > /dev/null && echo fine");

@@ -14,7 +14,8 @@ pub enum Ending {
 pub struct Exit {
     /// How the child's own process ended.
     pub ending: Ending,
-    /// How many other processes of its tree were still there and had to be killed.
+    /// How many processes of its tree it left behind, which had to be killed; 0 where it was itself
+    /// ended from outside, and they with it.
     pub killed_children: u32,
     /// Process ids (as the child's tree counts them) that outlived `SIGKILL` for as long as we
     /// waited: stuck in the kernel.

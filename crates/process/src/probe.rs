@@ -93,6 +93,7 @@ async fn try_level(program: &SupervisorProgram, level: Level) -> Result<(), Spaw
             network: Network::Off,
             write: Vec::new(),
             read: vec![PathBuf::from("/usr")],
+            fixed: Vec::new(),
             hide: Vec::new(),
             private: Vec::new(),
             blank: Vec::new(),

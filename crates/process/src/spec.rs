@@ -78,7 +78,7 @@ pub enum Confinement {
 /// The confinement of a child.
 ///
 /// Roots are resolved (symbolic links followed) by the supervisor before anything else; what does not
-/// exist among [`read`](Self::read), [`hide`](Self::hide),
+/// exist among [`read`](Self::read), [`fixed`](Self::fixed), [`hide`](Self::hide),
 /// [`private`](Self::private) and [`blank`](Self::blank) is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confined {
@@ -91,6 +91,10 @@ pub struct Confined {
     pub write: Vec<PathBuf>,
     /// Trees and files that may be read and executed.
     pub read: Vec<PathBuf>,
+    /// Trees and files in a writable root that may be read, and neither changed, moved nor removed:
+    /// what outside programs run by. Only [`Level::Full`] can do it, and only for what exists: one
+    /// that is not there can be made.
+    pub fixed: Vec<PathBuf>,
     /// Trees and files that are never readable, also inside a root.
     pub hide: Vec<PathBuf>,
     /// Trees of our own that are hidden too, but for the roots that lie in them: where the scratch

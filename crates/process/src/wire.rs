@@ -14,7 +14,7 @@ use crate::stage::Stage;
 
 /// The byte that carries the parent's pidfd and the child's standard input; a process that reads anything else was not started by
 /// us. Changes with the format.
-pub(crate) const HELLO: u8 = 0xA2;
+pub(crate) const HELLO: u8 = 0xA3;
 
 /// No frame is longer: a specification is bounded by what `execve` takes anyway.
 pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
@@ -188,6 +188,7 @@ impl Order {
                 });
                 w.paths(&confined.write);
                 w.paths(&confined.read);
+                w.paths(&confined.fixed);
                 w.paths(&confined.hide);
                 w.paths(&confined.private);
                 w.paths(&confined.blank);
@@ -227,6 +228,7 @@ impl Order {
                 },
                 write: r.paths()?,
                 read: r.paths()?,
+                fixed: r.paths()?,
                 hide: r.paths()?,
                 private: r.paths()?,
                 blank: r.paths()?,
@@ -369,6 +371,7 @@ mod tests {
                     network: Network::Off,
                     write: vec!["/w".into()],
                     read: vec!["/usr".into(), "/etc/hosts".into()],
+                    fixed: vec!["/w/f".into()],
                     hide: vec![],
                     private: vec!["/p".into()],
                     blank: vec!["/b".into()],

@@ -1,7 +1,7 @@
 //! Stands in for the real binary in tests: a program whose `main` begins as it must, and which then
 //! starts one command as its arguments say.
 //!
-//! `run [--level L] [--network on|off] [--write P] [--read P] [--hide P] [--private P] [--blank P] [--env K=V]
+//! `run [--level L] [--network on|off] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
 //! [--cwd P] [--stdin TEXT] [--kill-after MS] [--hold] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
@@ -81,6 +81,7 @@ impl Options {
             network: Network::Off,
             write: Vec::new(),
             read: Vec::new(),
+            fixed: Vec::new(),
             hide: Vec::new(),
             private: Vec::new(),
             blank: Vec::new(),
@@ -118,6 +119,7 @@ impl Options {
                 "--network" => confined.network = Network::Off,
                 "--write" => confined.write.push(value.into()),
                 "--read" => confined.read.push(value.into()),
+                "--fixed" => confined.fixed.push(value.into()),
                 "--hide" => confined.hide.push(value.into()),
                 "--private" => confined.private.push(value.into()),
                 "--blank" => confined.blank.push(value.into()),

@@ -46,7 +46,6 @@ pub(crate) struct Plan {
     pub(crate) command: String,
     pub(crate) started: UnixMs,
     pub(crate) timeout: Duration,
-    pub(crate) notices: Vec<String>,
 }
 
 /// The part of a job that runs: to be awaited by its owner.
@@ -83,7 +82,7 @@ impl Job {
             state,
             requests,
             timeout: plan.timeout,
-            notices: plan.notices,
+            notices: Vec::new(),
             begun: Instant::now(),
         };
         (job, runner)

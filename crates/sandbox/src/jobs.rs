@@ -11,7 +11,7 @@ use outfitter_core::{
     SandboxError,
 };
 use outfitter_process::{
-    ChildSpec, Confinement, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn,
+    ChildSpec, Confinement, Limits, SpawnError, Stdin, SupervisorProgram, spawn,
 };
 use tokio::task::JoinSet;
 
@@ -39,7 +39,8 @@ pub(crate) struct Manner {
     pub(crate) workspace: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) confinement: Confinement,
-    /// Hidden from confined commands, as far as it exists when they start.
+    /// Hidden from confined commands, or kept from being written, as far as it exists when they
+    /// start.
     pub(crate) protected: Protected,
     pub(crate) scratch: Scratch,
     pub(crate) clock: Arc<dyn Clock>,
@@ -82,26 +83,13 @@ impl Jobs {
             source,
         })?;
         let workdir = self.workdir(&command.workdir)?;
-        let mut spec = self.child(&command, workdir);
-        let mut notices = Vec::new();
-        let spawned = match self.start(spec.clone()).await {
-            Err(error) if error.is_working_directory() && spec.cwd != self.manner.workspace => {
-                notices.push(format!(
-                    "{} is not there any more; the command ran in {}",
-                    spec.cwd.display(),
-                    self.manner.workspace.display()
-                ));
-                spec.cwd.clone_from(&self.manner.workspace);
-                self.start(spec).await
-            }
-            other => other,
-        };
+        let spec = self.child(&command, workdir);
+        let spawned = spawn(&self.manner.supervisor, spec).await;
         let plan = Plan {
             id: JobId::mint(&*self.manner.clock),
             command: shown(&command.command),
             started: self.manner.clock.now(),
             timeout: command.timeout,
-            notices,
         };
         let (job, runner) = Job::new(plan, spool, spawned.map_err(sandbox_error)?);
         let id = job.id().clone();
@@ -226,6 +214,8 @@ impl Jobs {
         match &mut confinement {
             Confinement::Unconfined => {}
             Confinement::Confined(confined) => {
+                let fixed = self.manner.protected.existing_fixed(&confined.write);
+                confined.fixed.extend(fixed);
                 let private = &confined.private;
                 // A private directory is hidden already, all but what this session may use of it.
                 let hide = self.manner.protected.existing().into_iter();
@@ -235,10 +225,6 @@ impl Jobs {
             }
         }
         confinement
-    }
-
-    async fn start(&self, spec: ChildSpec) -> Result<Spawned, SpawnError> {
-        spawn(&self.manner.supervisor, spec).await
     }
 }
 
@@ -258,8 +244,16 @@ pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
             doing: what.to_owned(),
             source,
         },
+        // Never elsewhere instead: what was meant for one directory can be the ruin of another.
         SpawnError::Setup {
-            stage: stage @ (Stage::Execute | Stage::WorkingDirectory),
+            stage: Stage::WorkingDirectory,
+            detail,
+            source,
+        } => SandboxError::Invalid(format!(
+            "its working directory {detail} cannot be entered ({source}), and nothing was run"
+        )),
+        SpawnError::Setup {
+            stage: stage @ Stage::Execute,
             detail,
             source,
         } => {

@@ -5,6 +5,7 @@
 //! - [`host`], [`roots`], `environment`, `scratch`: what a command sees, may read, and calls home
 //! - `jobs`, `job`, `spool`: commands that run, and their output
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
+//! - [`startup`]: what makes programs run outside the sandbox later, and is read only
 
 #![cfg(target_os = "linux")]
 
@@ -19,6 +20,7 @@ pub mod protected;
 pub mod roots;
 mod scratch;
 mod spool;
+pub mod startup;
 
 pub use files::{FileLimits, LocalFiles};
 pub use host::Host;

@@ -101,6 +101,7 @@ impl LocalSandbox {
                 network: policy.network,
                 write,
                 read: readable.read,
+                fixed: Vec::new(),
                 hide: readable.hide,
                 private: by_both_names(policy.data_dir),
                 blank: readable.blank,

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use unicode_normalization::UnicodeNormalization;
 
+use crate::startup::{CONFIGURATION, HOME_STARTUP, WHY_CONFIGURATION, WHY_STARTUP};
+
 /// Credentials and histories beneath a home directory. A directory covers all that is in it; a
 /// final `*` covers every name that begins so.
 pub const HOME_SECRETS: &[&str] = &[
@@ -132,6 +134,8 @@ pub struct Protected {
     home: Option<PathBuf>,
     rules: Vec<Rule>,
     names: Vec<String>,
+    /// What may be read and not written.
+    fixed: Vec<Rule>,
 }
 
 impl Protected {
@@ -142,6 +146,7 @@ impl Protected {
             home: None,
             rules: Vec::new(),
             names: Vec::new(),
+            fixed: Vec::new(),
         };
         protected.add(Path::new("/"), SYSTEM_SECRETS, SECRET);
         protected.add(Path::new("/"), PROCESS_VIEWS, PROCESS);
@@ -159,10 +164,12 @@ impl Protected {
     #[must_use]
     pub fn and_home(mut self, home: &Path) -> Self {
         self.add(home, HOME_SECRETS, SECRET);
+        self.fix(home);
         if let Ok(real) = home.canonicalize()
             && real != home
         {
             self.add(&real, HOME_SECRETS, SECRET);
+            self.fix(&real);
         }
         self.home.get_or_insert_with(|| home.to_owned());
         self
@@ -219,6 +226,37 @@ impl Protected {
         named.then_some(DENIED)
     }
 
+    /// Why this absolute path may not be written although it may be read, if so. What is
+    /// configuration by its name is not among these: it is told by the path beneath a root.
+    pub(crate) fn fixes(&self, path: &Path) -> Option<&'static str> {
+        let parts = clean_parts(&fold(&path.to_string_lossy()));
+        let rule = self.fixed.iter().find(|rule| rule.covers(&parts))?;
+        Some(rule.why)
+    }
+
+    /// What may be read and not written and exists now, in the home directories and directly in
+    /// these roots, for a sandbox that keeps it so.
+    pub(crate) fn existing_fixed(&self, roots: &[PathBuf]) -> Vec<PathBuf> {
+        let configuration = roots
+            .iter()
+            .flat_map(|root| CONFIGURATION.iter().map(|name| root.join(name)))
+            .filter(|path| path.symlink_metadata().is_ok());
+        let startup = self.fixed.iter().flat_map(Rule::existing);
+        let mut found: Vec<PathBuf> = configuration.chain(startup).collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// The same by identity, with why.
+    pub(crate) fn fixed_identities(&self, root: &Path) -> Identities {
+        let mut known = Identities::of(WHY_CONFIGURATION);
+        for path in self.existing_fixed(&[root.to_owned()]) {
+            known.add(&path);
+        }
+        known
+    }
+
     /// Whether anything beneath this directory could be protected by its path.
     pub(crate) fn reaches_below(&self, directory: &Path) -> bool {
         if !self.names.is_empty() {
@@ -232,7 +270,7 @@ impl Protected {
 
     /// What is protected and exists, by identity. Looked up anew for each use: files come and go.
     pub(crate) fn identities(&self) -> Identities {
-        let mut known = Identities::default();
+        let mut known = Identities::of(SECRET);
         for rule in self.rules.iter().filter(|rule| rule.why != PROCESS) {
             for path in rule.existing() {
                 known.add(&path);
@@ -241,21 +279,38 @@ impl Protected {
         known
     }
 
+    fn fix(&mut self, home: &Path) {
+        let rules = HOME_STARTUP
+            .iter()
+            .map(|path| Rule::new(home.join(path), WHY_STARTUP));
+        self.fixed.extend(rules);
+    }
+
     fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
         self.rules
             .extend(paths.iter().map(|path| Rule::new(base.join(path), why)));
     }
 }
 
-/// Files and directories by device and inode.
-#[derive(Debug, Default)]
-pub(crate) struct Identities(HashSet<(u64, u64)>);
+/// Files and directories by device and inode, and why they are protected.
+#[derive(Debug)]
+pub(crate) struct Identities {
+    known: HashSet<(u64, u64)>,
+    why: &'static str,
+}
 
 impl Identities {
+    fn of(why: &'static str) -> Self {
+        Self {
+            known: HashSet::new(),
+            why,
+        }
+    }
+
     pub(crate) fn has(&self, stat: &Stat) -> Option<&'static str> {
-        self.0
+        self.known
             .contains(&(stat.st_dev, stat.st_ino))
-            .then_some(SECRET)
+            .then_some(self.why)
     }
 
     fn add(&mut self, path: &Path) {
@@ -264,7 +319,7 @@ impl Identities {
             return;
         };
         let is_directory = FileType::from_raw_mode(stat.st_mode).is_dir();
-        self.0.insert((stat.st_dev, stat.st_ino));
+        self.known.insert((stat.st_dev, stat.st_ino));
         if is_directory
             && let Ok(handle) = rustix::fs::open(
                 path,
@@ -290,18 +345,18 @@ impl Identities {
             return;
         };
         for name in names {
-            if self.0.len() >= MAX_IDENTITIES {
+            if self.known.len() >= MAX_IDENTITIES {
                 return;
             }
             let Ok(stat) = rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) else {
                 continue;
             };
-            self.0.insert((stat.st_dev, stat.st_ino));
+            self.known.insert((stat.st_dev, stat.st_ino));
             if FileType::from_raw_mode(stat.st_mode).is_symlink()
                 && let Ok(target) = rustix::fs::statat(handle, &name, AtFlags::empty())
                 && FileType::from_raw_mode(target.st_mode).is_file()
             {
-                self.0.insert((target.st_dev, target.st_ino));
+                self.known.insert((target.st_dev, target.st_ino));
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             if depth > 0

@@ -61,6 +61,7 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
     let holes = clone_roots(roots.holes.iter(), WRITABLE)?;
     let behind_covers = roots.read.iter().filter(|root| is_in(&root.path, &covered));
     let readable = clone_roots(behind_covers, READ_ONLY)?;
+    let fixed = clone_roots(roots.fixed.iter(), READ_ONLY)?;
     let nodes = clone_nodes()?;
 
     set_mount_attributes(root.as_fd(), Recursive::Yes, attributes(READ_ONLY))
@@ -79,6 +80,9 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
         tree.attach()?;
     }
     pin_parents(roots)?;
+    for tree in &fixed {
+        tree.attach()?;
+    }
     hide(&roots.hide)?;
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
@@ -244,7 +248,7 @@ fn attach_shared_memory() -> Result<OwnedFd, Failure> {
     attach_tmpfs(Path::new(SHARED_MEMORY), "1777", SHARED_MEMORY_SIZE)
 }
 
-/// Makes the directories between a writable root and what is covered in it mounts of their own: what
+/// Makes the directories between a writable root and what is fixed or covered in it mounts of their own: what
 /// is mounted cannot be renamed. Else a command could move `~/.config` away, and the next would find
 /// nothing to cover at its old place.
 fn pin_parents(roots: &Roots) -> Result<(), Failure> {
@@ -253,6 +257,7 @@ fn pin_parents(roots: &Roots) -> Result<(), Failure> {
         .hide
         .iter()
         .chain(&roots.private)
+        .chain(roots.fixed.iter().map(|root| &root.path))
         .flat_map(|path| path.ancestors().skip(1))
         .filter(|path| is_in(path, &writable) && !writable.iter().any(|root| root == path))
         .collect();

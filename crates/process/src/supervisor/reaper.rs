@@ -54,6 +54,7 @@ pub(super) fn run(control: &mut Control, signals: &OwnedFd, child: Pid, scope: S
         scope,
         phase: Phase::Running,
         ending: None,
+        left_behind: false,
         killed: 0,
         parent_gone: false,
     };
@@ -80,6 +81,9 @@ struct Reaper {
     scope: Scope,
     phase: Phase,
     ending: Option<Ending>,
+    /// Whether the child ended before anybody asked it to: only what is there then was left behind
+    /// by it.
+    left_behind: bool,
     killed: u32,
     parent_gone: bool,
 }
@@ -104,6 +108,7 @@ impl Reaper {
                 None => Ending::Code(status.exit_status().unwrap_or_default()),
             });
             if let Phase::Running = self.phase {
+                self.left_behind = true;
                 self.phase = Phase::Draining {
                     until: Instant::now() + DRAIN,
                 };
@@ -113,7 +118,7 @@ impl Reaper {
         match self.phase {
             Phase::Running | Phase::Draining { .. } => {}
             Phase::Asked { .. } | Phase::Killing { .. } => {
-                if status.signaled() {
+                if self.left_behind && status.signaled() {
                     self.killed += 1;
                 }
             }

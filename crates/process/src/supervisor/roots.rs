@@ -22,6 +22,8 @@ const MAX_LINKS: usize = 40;
 pub(super) struct Roots {
     pub(super) write: Vec<Root>,
     pub(super) read: Vec<Root>,
+    /// Existing things in a writable root that may not be changed. None holds a root.
+    pub(super) fixed: Vec<Root>,
     /// Existing paths to hide that lie in a root; the others cannot be reached anyway.
     pub(super) hide: Vec<PathBuf>,
     /// Existing trees of our own that lie in a root.
@@ -82,11 +84,20 @@ impl Roots {
             return Err(refusal(libc::EPERM, &text));
         }
         let hide: Vec<PathBuf> = secret.into_iter().filter(reachable).collect();
+        let mut fixed = outermost(existing(&confined.fixed));
+        fixed.retain(|path| {
+            let holds_a_root = write
+                .iter()
+                .chain(&holes)
+                .any(|root| root.starts_with(path));
+            is_below(path, &write) && !is_in(path, &private) && !holds_a_root
+        });
         let mut blank = trusted(&confined.blank);
         blank.retain(|path| !reachable(path) && path.is_file());
         Ok(Self {
             write: open_all(write)?,
             read: open_all(read)?,
+            fixed: open_all(fixed)?,
             hide,
             private,
             holes: open_all(holes)?,
@@ -205,6 +216,7 @@ mod tests {
             network: Network::Off,
             write: owned(write),
             read: owned(read),
+            fixed: Vec::new(),
             hide: Vec::new(),
             private: owned(private),
             blank: Vec::new(),

@@ -318,3 +318,102 @@ fn at_partial_a_hidden_path_in_a_readable_root_is_left_out_and_in_a_writable_one
         "{got:?}"
     );
 }
+
+/// What outside programs run by, in the workspace of a command: it could be told what to run there.
+#[rstest]
+#[case::overwrite("echo x > tool.toml")]
+#[case::append("echo x >> tool.toml")]
+#[case::truncate("truncate -s 0 tool.toml")]
+#[case::remove("rm -f tool.toml")]
+#[case::move_away("mv tool.toml other")]
+#[case::move_over("echo x > new; mv -f new tool.toml")]
+#[case::exchange("echo x > new; mv --exchange new tool.toml")]
+#[case::through_a_link("ln -s tool.toml l; echo x > l")]
+#[case::through_a_hard_link("ln tool.toml l && echo x > l")]
+#[case::through_own_root("echo x > /proc/self/root$PWD/tool.toml")]
+#[case::mode("chmod 777 tool.toml")]
+#[case::time("touch tool.toml")]
+#[case::in_a_directory("echo x > .tool/sub/rules")]
+#[case::new_in_a_directory("echo x > .tool/sub/new")]
+#[case::the_directory("mv .tool other")]
+#[case::all_of_the_directory("rm -rf .tool")]
+#[case::deep("echo x > deep/er/tool.toml")]
+#[case::a_parent("mv deep other")]
+#[case::a_nearer_parent("mv deep/er other")]
+#[case::all_of_it("rm -rf ./* ./.tool")]
+fn what_is_fixed_in_the_workspace_stays_as_it_is(
+    #[case] script: &str,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let at = |name: &str| place.workspace.join(name);
+    let fixed = ["tool.toml", ".tool/sub/rules", "deep/er/tool.toml"];
+    for directory in [".tool", ".tool/sub", "deep", "deep/er"] {
+        place.directory(&at(directory));
+    }
+    for name in fixed {
+        place.file(&at(name), "mine\n");
+    }
+    let mut command = place.confined("full");
+    for name in ["tool.toml", ".tool", "deep/er/tool.toml", "not-there"] {
+        command.arg("--fixed").arg(at(name));
+    }
+    let got = finish(command.args(["--", "/bin/sh", "-c", script]));
+    assert!(got.last.starts_with("code="), "did not run: {got:?}");
+    assert!(!got.command_succeeded(), "got through: {got:?}");
+    for name in fixed {
+        let meta = fs::symlink_metadata(at(name)).unwrap();
+        assert_eq!(meta.mode() & 0o777, 0o644, "{name}");
+        assert_eq!(fs::read_to_string(at(name)).unwrap(), "mine\n", "{name}");
+    }
+    assert!(!at(".tool/sub/new").exists());
+    let control = finish(place.confined("full").args(["--", "/bin/sh", "-c", script]));
+    let known = !control.stderr.contains("unrecognized option");
+    assert!(
+        control.command_succeeded() || !known,
+        "the attack itself is broken: {control:?}"
+    );
+}
+
+#[rstest]
+fn what_is_fixed_is_read_and_its_neighbours_are_written(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let at = |name: &str| place.workspace.join(name);
+    place.directory(&at("deep"));
+    place.file(&at("deep/tool.toml"), "mine\n");
+    let mut command = place.confined("full");
+    command.arg("--fixed").arg(at("deep/tool.toml"));
+    let reading = "cat deep/tool.toml; echo x > deep/new && cat deep/new";
+    let got = finish(command.args(["--", "/bin/sh", "-c", reading]));
+    assert_eq!(got.stdout, "mine\nx\n", "{got:?}");
+}
+
+/// A link that a command left where the next one fixes something.
+#[rstest]
+#[case::to_the_workspace(".")]
+#[case::to_a_secret("/etc/shadow")]
+#[case::to_the_machine("/")]
+#[case::to_nothing("nowhere")]
+#[case::in_a_circle("tool.toml")]
+fn a_planted_link_at_what_is_fixed_stops_nothing_and_opens_nothing(
+    #[case] target: &str,
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    std::os::unix::fs::symlink(target, place.workspace.join("tool.toml")).unwrap();
+    let mut command = place.confined("full");
+    command
+        .arg("--fixed")
+        .arg(place.workspace.join("tool.toml"));
+    let script = "echo ran > seen; cat seen; cat tool.toml/etc/shadow tool.toml";
+    let got = finish(command.args(["--", "/bin/sh", "-c", script]));
+    assert_eq!(got.stdout, "ran\n", "{got:?}");
+}

@@ -21,6 +21,7 @@ fn confined(write: &[&Path]) -> Confinement {
         network: Network::Off,
         write: write.iter().map(PathBuf::from).collect(),
         read: vec!["/usr".into()],
+        fixed: Vec::new(),
         hide: Vec::new(),
         private: Vec::new(),
         blank: Vec::new(),

@@ -11,6 +11,7 @@ use super::handle::{Pinned, target_of, word_of};
 use super::place::Place;
 use super::repository;
 use super::root::{Bounds, LastLink, NO_LINKS, open_beneath};
+use crate::startup;
 
 pub(super) const READ_ONLY: &str = "it is laid in for reading only";
 
@@ -35,6 +36,13 @@ pub(super) fn refuse_place(
         || repository::is_in_bare_repository(&parent.fd, &place.root.fd)
     {
         return Err(protected(&place.shown, repository::WHY));
+    }
+    if startup::lies_in_configuration(&real, &root) {
+        return Err(protected(&place.shown, startup::WHY_CONFIGURATION));
+    }
+    let fixed = place.files.protected.fixes(&real);
+    if let Some(why) = fixed.or_else(|| place.fixed_identities().has(&parent.stat)) {
+        return Err(protected(&place.shown, why));
     }
     if place
         .files

@@ -110,6 +110,12 @@ impl<'a> Place<'a> {
         self.files.protected.identities()
     }
 
+    /// What may be read and not written, by identity.
+    pub(super) fn fixed_identities(&self) -> Identities {
+        let workspace = self.files.workspace.path();
+        self.files.protected.fixed_identities(workspace)
+    }
+
     /// What the system said, unless the whole root has gone: then that is the news.
     pub(super) fn failed(&self, errno: Errno) -> FilesError {
         if errno == Errno::NOENT && self.root.is_gone() {

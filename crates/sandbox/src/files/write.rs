@@ -24,6 +24,7 @@ use super::read::{hash_file, open_pinned};
 use super::repository;
 use super::root::{LastLink, Rights, open_beneath};
 use super::temporary::Temporary;
+use crate::startup;
 
 /// How often a write starts over because the file changed under it.
 const MAX_RACES: u32 = 16;
@@ -89,6 +90,9 @@ impl<'a> Target<'a> {
         }
         if repository::names_metadata(&place.relative) {
             return Err(protected(&place.shown, repository::WHY));
+        }
+        if startup::names_configuration(&place.relative) {
+            return Err(protected(&place.shown, startup::WHY_CONFIGURATION));
         }
         let parent = match place.root.pin(parent, LastLink::Follow, place.bounds) {
             Ok(fd) => {
@@ -157,7 +161,10 @@ impl<'a> Target<'a> {
             });
         }
         pinned.must_be_file(shown)?;
-        if let Some(why) = self.place.identities().has(&pinned.stat) {
+        let secret = self.place.identities().has(&pinned.stat);
+        // Also through another name: a hard link, or what a link of that name leads to.
+        let why = secret.or_else(|| self.place.fixed_identities().has(&pinned.stat));
+        if let Some(why) = why {
             return Err(protected(shown, why));
         }
         Ok(Some(pinned))

@@ -245,23 +245,41 @@ async fn a_closed_session_has_no_process_left() {
 /// Field case: after its directory is deleted, every command of a session failed.
 #[rstest]
 #[tokio::test]
-async fn a_deleted_working_directory_is_said_and_survived(
+async fn a_deleted_working_directory_is_survived(
     #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let sandbox = world.open(backend).await;
     let (out, _) = heard(&*sandbox, shell("mkdir d; cd d; rm -rf ../d; echo $?; ls")).await;
     assert_eq!(out, "0\n");
-    let mut command = shell("echo hi; pwd");
-    command.workdir = "d".to_owned();
-    let job = sandbox.spawn(command).await.unwrap();
-    let exit = sandbox.wait(&job).await.unwrap();
-    assert_eq!(exit.code, Some(0));
-    let workspace = world.workspace.display();
-    let expected = format!("{workspace}/d is not there any more; the command ran in {workspace}");
-    assert_eq!(exit.notices, [expected]);
-    let seen = read_some(&*sandbox, &job, Offset(0), exit.stdout_bytes).await;
-    assert_eq!(seen, format!("hi\n{workspace}\n"));
+    let (out, _) = heard(&*sandbox, shell("echo hi; pwd")).await;
+    assert_eq!(out, format!("hi\n{}\n", world.workspace.display()));
+}
+
+/// `rm -rf ./*` in a directory whose name was misspelt emptied the workspace.
+#[rstest]
+#[case::missing("buidl")]
+#[case::missing_and_absolute("/no/such/directory")]
+#[case::a_file("precious")]
+#[tokio::test]
+async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
+    #[case] workdir: &str,
+    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    std::fs::write(world.workspace.join("precious"), "x").unwrap();
+    let sandbox = world.open(backend).await;
+    let mut command = shell("touch ran; rm -rf ./*");
+    command.workdir = workdir.to_owned();
+    let error = sandbox.spawn(command).await.unwrap_err();
+    assert!(
+        matches!(&error, SandboxError::Invalid(why)
+            if why.contains(workdir) && why.contains("nothing was run")),
+        "{error:?}"
+    );
+    assert_eq!(sandbox.jobs(), []);
+    assert!(world.workspace.join("precious").exists());
+    assert!(!world.workspace.join("ran").exists());
 }
 
 #[rstest]

@@ -5,3 +5,4 @@ mod inside;
 mod jobs;
 mod kit;
 mod programs;
+mod startup;

@@ -15,5 +15,6 @@ mod repository;
 mod ripgrep;
 mod search;
 mod stale;
+mod startup;
 mod world;
 mod write;

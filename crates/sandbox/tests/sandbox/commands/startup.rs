@@ -1,0 +1,75 @@
+//! What makes programs run outside the sandbox later is not changed by commands, where it is there.
+
+use std::fs;
+
+use outfitter_sandbox::{Host, LocalFiles, LocalSandbox, Network, Protected, probe};
+
+use super::kit::{Backend, World, heard, shell, supervisor};
+
+const ATTACKS: &str = "for f in outfitter.toml .outfitter/rules; do
+    echo x > $f; echo x >> $f; rm -f $f; mv $f other; ln $f l && echo x > l;
+    echo x > new && mv -f new $f; chmod 777 $f; done 2>/dev/null
+    mv .outfitter other 2>/dev/null; echo x 2>/dev/null > .outfitter/new; rm -rf ./* .outfitter 2>/dev/null
+    cat outfitter.toml .outfitter/rules; echo x > made; ls";
+
+#[tokio::test]
+async fn a_command_does_not_change_the_workspaces_configuration() {
+    let world = World::new();
+    fs::create_dir(world.workspace.join(".outfitter")).unwrap();
+    for name in ["outfitter.toml", ".outfitter/rules"] {
+        fs::write(world.workspace.join(name), "mine\n").unwrap();
+    }
+    let sandbox = world.open(Backend::Local).await;
+    assert_eq!(
+        sandbox.info().level,
+        outfitter_core::Level::Full,
+        "only a mount namespace can keep it: {:?}",
+        sandbox.info().missing
+    );
+    let (out, _) = heard(&*sandbox, shell(ATTACKS)).await;
+    assert_eq!(out, "mine\nmine\nmade\noutfitter.toml\n");
+    for name in ["outfitter.toml", ".outfitter/rules"] {
+        let content = fs::read_to_string(world.workspace.join(name)).unwrap();
+        assert_eq!(content, "mine\n", "{name}");
+    }
+}
+
+/// What appears while the session goes on is kept from the next command on.
+#[tokio::test]
+async fn configuration_made_meanwhile_is_kept_as_well() {
+    let world = World::new();
+    let sandbox = world.open(Backend::Local).await;
+    let (out, _) = heard(&*sandbox, shell("echo started")).await;
+    assert_eq!(out, "started\n");
+    fs::write(world.workspace.join("outfitter.toml"), "mine\n").unwrap();
+    let (out, _) = heard(
+        &*sandbox,
+        shell("echo x > outfitter.toml || cat outfitter.toml"),
+    )
+    .await;
+    assert_eq!(out, "mine\n");
+}
+
+#[tokio::test]
+async fn in_a_home_what_a_login_runs_is_kept() {
+    let world = World::new();
+    let at = |name: &str| world.workspace.join(name);
+    fs::create_dir_all(at(".config/fish")).unwrap();
+    for name in [".bashrc", ".config/fish/config.fish"] {
+        fs::write(at(name), "mine\n").unwrap();
+    }
+    let host = Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    };
+    let mut session = world.session(host);
+    session.files =
+        LocalFiles::open(&world.workspace, Protected::of_home(&world.workspace)).unwrap();
+    let policy = world.policy(probe(&supervisor()).await.unwrap());
+    assert_eq!(policy.network, Network::Off);
+    let sandbox = LocalSandbox::open(session, policy).unwrap();
+    let script = "for f in .bashrc .config/fish/config.fish; do echo x >> $f; rm -f $f; done 2>/dev/null
+        mv .config other 2>/dev/null; cat .bashrc .config/fish/config.fish; echo y > .config/mine && echo free";
+    let (out, _) = heard(&sandbox, shell(script)).await;
+    assert_eq!(out, "mine\nmine\nfree\n");
+}
