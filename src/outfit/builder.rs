@@ -9,7 +9,7 @@ use outfitter_core::{
     Clock, ModelProvider, NameSet, Services, SourceId, SystemClock, Tool, ToolSource, Trust,
 };
 use outfitter_process::SupervisorProgram;
-use outfitter_skills::SkillSource;
+use outfitter_skills::{LOAD_SKILL, SkillSource};
 use outfitter_store::StoreUrl;
 use outfitter_tools::{
     Approval, DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry,
@@ -262,9 +262,6 @@ fn names_not_there_yet(config: &Config) -> Vec<String> {
     }
     names
 }
-
-/// The tool that is there while there is a skill.
-const LOAD_SKILL: &str = "load_skill";
 
 /// Whether a name would be a tool of a configured server.
 fn is_of_a_server(name: &str, config: &Config) -> bool {

@@ -28,7 +28,6 @@
 
 mod catalog;
 mod catalogue;
-mod close_names;
 mod dependencies;
 mod discover;
 mod document;
@@ -61,4 +60,5 @@ pub use problem::{Diagnostic, Finding, Place, Problem, Severity};
 pub use proxy::SkillProxy;
 pub use skill::{Skill, Unloadable};
 pub use source::SkillSource;
+pub use spec::LOAD_SKILL;
 pub use tool::LoadSkill;

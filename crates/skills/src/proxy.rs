@@ -5,8 +5,8 @@ use std::sync::Arc;
 use outfitter_core::NameSet;
 
 use crate::catalog::{SkillCatalog, Snapshot};
-use crate::close_names::close_names;
 use crate::skill::Skill;
+use outfitter_text::close_names;
 
 /// What one session may use of the catalogue: what the operator makes available ∩ what is granted ∩
 /// what is asked for. It can only be narrowed, and it tells of no other skill.
@@ -64,6 +64,10 @@ impl SkillProxy {
     /// The listed skills whose names are closest to `name`.
     #[must_use]
     pub fn close_names(&self, name: &str) -> Vec<String> {
-        close_names(name, self.listed().map(|skill| skill.name().as_str()))
+        let listed = self.listed().map(|skill| skill.name().as_str());
+        close_names(name, listed)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 }

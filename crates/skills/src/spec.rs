@@ -10,13 +10,16 @@ const DESCRIPTION: &str = "Loads a skill: instructions for one kind of work, wit
     and once per conversation is enough. With path it gives one of those files instead. It runs \
     nothing and gives no tools: for files of the workspace use file_read.";
 
+/// The tool that loads skills. It is there while there is a skill.
+pub const LOAD_SKILL: &str = "load_skill";
+
 /// The spec as it is without a session.
 pub(crate) fn load_skill_spec() -> ToolSpec {
     #[expect(
         clippy::expect_used,
         reason = "the name is a constant, and tests make it"
     )]
-    let name = ToolName::new("load_skill").expect("it is a tool name");
+    let name = ToolName::new(LOAD_SKILL).expect("it is a tool name");
     let mut spec = ToolSpec::new(name, DESCRIPTION, input_schema());
     spec.output_schema = Some(Arc::new(output_schema()));
     spec.effects = Effects::READ;

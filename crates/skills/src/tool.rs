@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::catalog::SkillCatalog;
-use crate::close_names::close_names;
 use crate::limits::{LOAD_TOKENS, MAX_FILE_BYTES, MAX_NAMED_IN_SCHEMA};
 use crate::load::LoadError;
 use crate::pack::PackError;
 use crate::proxy::SkillProxy;
 use crate::skill::Unloadable;
 use crate::spec::load_skill_spec;
+use outfitter_text::close_names;
 
 /// `load_skill`. What it offers is the skills of the session that calls it.
 pub struct LoadSkill {

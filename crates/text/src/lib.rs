@@ -1,6 +1,7 @@
 //! Pure text work: what a model reads is counted, bounded and cleaned here.
 //!
 //! * [`tokens`]: how many tokens a text is, with tables that load only when they are needed.
+//! * [`close_names`]: the names that were perhaps meant by one that is none.
 //! * [`head_tail`]: a text cut to a budget, with a marker that says exactly what is left out.
 //! * [`utf8`]: bytes that arrive in pieces, decoded into whole characters.
 //! * [`ansi`]: terminal output folded to what a reader would see.
@@ -15,9 +16,12 @@
 pub mod ansi;
 pub mod binary;
 pub mod bm25;
+mod close_names;
 pub mod head_tail;
 pub mod lines;
 pub mod output;
 pub mod tokens;
 pub mod utf8;
 pub mod words;
+
+pub use close_names::close_names;

@@ -54,7 +54,6 @@
 //! # }
 //! ```
 
-mod close_names;
 mod expand_tools;
 mod input_schema;
 mod naming;

@@ -9,9 +9,9 @@ use outfitter_core::{
 };
 use serde::Serialize;
 
-use crate::close_names::close_names;
 use crate::registered::Registered;
 use crate::{DefaultPolicy, ToolProxy, naming, spec_check};
+use outfitter_text::close_names;
 
 /// What the operator says about tools. It can be changed while the program runs.
 #[derive(Clone)]

@@ -10,11 +10,11 @@ use outfitter_core::{
 };
 use serde_json::Value;
 
-use crate::close_names::close_names;
 use crate::expand_tools::EXPAND_TOOLS;
 use crate::registered::Registered;
 use crate::registry::Merged;
 use crate::{SourceFault, ToolsConfig, spec_check};
+use outfitter_text::close_names;
 
 /// What one session sees at one moment: what is shown to a model, and what answers.
 pub struct ToolView {

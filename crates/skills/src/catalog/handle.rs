@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::scan::{Scan, scan};
 use super::snapshot::Snapshot;
 use crate::SkillProxy;
-use crate::close_names::close_names;
+use outfitter_text::close_names;
 
 /// A name that is no skill's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,7 +120,10 @@ impl SkillCatalog {
             .filter(|name| snapshot.get(name).is_none())
             .map(|name| UnknownSkill {
                 name: name.to_owned(),
-                close: close_names(name, snapshot.skills().map(|skill| skill.name().as_str())),
+                close: close_names(name, snapshot.skills().map(|skill| skill.name().as_str()))
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
             })
             .collect()
     }

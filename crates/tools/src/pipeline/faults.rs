@@ -5,10 +5,10 @@ use jsonschema::{ValidationError, Validator};
 use outfitter_core::{Code, ErrorInfo, canonical};
 use serde_json::{Value, json};
 
-use crate::close_names::close_names;
 use crate::redact::{REDACTED, Redactor, is_secret_key};
 use crate::registered::Registered;
 use crate::schema_hint::{kind, schema_hint};
+use outfitter_text::close_names;
 
 /// The most faults that are listed.
 const MAX_FAULTS: usize = 20;

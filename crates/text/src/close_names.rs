@@ -7,11 +7,9 @@ const MAX_CLOSE: usize = 3;
 const ALIKE: f64 = 0.82;
 
 /// The names closest to `wanted`, the closest first. Case and the order of words do not count:
-/// `read_file` is close to `file_read`.
-pub(crate) fn close_names<'a>(
-    wanted: &str,
-    names: impl IntoIterator<Item = &'a str>,
-) -> Vec<&'a str> {
+/// `read_file` is close to `file_read`, and so is a part of a name to the whole.
+#[must_use]
+pub fn close_names<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = Shape::of(wanted);
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
@@ -22,6 +20,10 @@ pub(crate) fn close_names<'a>(
     scored.truncate(MAX_CLOSE);
     scored.into_iter().map(|(_, name)| name).collect()
 }
+
+/// A part of a name is as close as this, where it has as many characters.
+const PART: f64 = 0.9;
+const LEAST_PART: usize = 3;
 
 struct Shape {
     plain: String,
@@ -41,6 +43,13 @@ impl Shape {
     }
 
     fn likeness(&self, other: &Self) -> f64 {
+        let (shorter, longer) = match self.plain.len() <= other.plain.len() {
+            true => (&self.plain, &other.plain),
+            false => (&other.plain, &self.plain),
+        };
+        if shorter.chars().count() >= LEAST_PART && longer.contains(shorter.as_str()) {
+            return PART;
+        }
         strsim::jaro_winkler(&self.plain, &other.plain)
             .max(strsim::jaro_winkler(&self.sorted, &other.sorted))
     }
@@ -66,6 +75,7 @@ mod tests {
     #[case("File_Read", Some("file_read"))]
     #[case("listdir", Some("list_dir"))]
     #[case("shell_command", Some("execute_shell_command"))]
+    #[case("shell", Some("execute_shell_command"))]
     #[case("nope", None)]
     #[case("", None)]
     fn the_name_that_was_meant_comes_first(#[case] wanted: &str, #[case] meant: Option<&str>) {
