@@ -25,8 +25,10 @@ mod within;
 mod world;
 
 mod canary;
+mod contests;
 mod exposure;
 mod lives;
 mod peers;
 mod table;
+mod terminal;
 mod waiting;

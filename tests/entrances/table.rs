@@ -19,7 +19,7 @@ use crate::world::World;
 type Verdicts = BTreeMap<&'static str, String>;
 
 /// One way in. Each has a session of its own.
-const WAYS: [&str; 7] = [
+const WAYS: [&str; 10] = [
     "run",
     "call",
     "ndjson",
@@ -27,6 +27,10 @@ const WAYS: [&str; 7] = [
     "agui",
     "answered",
     "resumed",
+    // Where the configuration allows everything, and the request less.
+    "run-tools",
+    "call-tools",
+    "ndjson-tools",
 ];
 
 #[rstest]
@@ -69,8 +73,17 @@ fn check(case: Case) {
         }
     };
 
-    holds("run", Somebody::MayComeBack, by_run(&world, &made["run"]));
-    holds("call", Somebody::IsNot, by_call(&world, &made["call"]));
+    let tools = format!("--tools={}", case.allowed.names().join(","));
+    let got = by_run(&world, "run", &[], &made);
+    holds("run", Somebody::MayComeBack, got);
+    let got = by_run(&world, "run-tools", &[&tools], &made);
+    holds("run-tools", Somebody::MayComeBack, got);
+    let got = by_call(&world, "call", &[], &made);
+    holds("call", Somebody::IsNot, got);
+    if case.allowed == Few {
+        let got = by_call(&world, "call-tools", &[&tools], &made);
+        holds("call-tools", Somebody::IsNot, got);
+    }
 
     let serving = Serving::start_with(&world, &["--config", &named(&world, "ndjson")]);
     let at = &serving.at;
@@ -111,6 +124,8 @@ fn check(case: Case) {
     );
     serving.stop();
 
+    let got = by_naming(&world, case, &made["ndjson-tools"]);
+    holds("ndjson-tools", Somebody::Attends, got);
     holds(
         "answered",
         Somebody::MayComeBack,
@@ -187,7 +202,11 @@ fn world(case: Case) -> World {
     world.write("maker.yaml", "- text: nothing\n");
     config("maker", "maker.yaml", free);
     for way in WAYS {
-        config(way, &format!("{way}.yaml"), case);
+        let allowed = match way.ends_with("-tools") {
+            true => All,
+            false => case.allowed,
+        };
+        config(way, &format!("{way}.yaml"), Case { allowed, ..case });
     }
     // Before the crash everything was allowed.
     config(
@@ -307,51 +326,51 @@ fn of_agui(events: &[Value], artifacts: &Artifacts) -> Verdicts {
 }
 
 /// `outfitter run`, where nobody is there.
-fn by_run(world: &World, artifacts: &Artifacts) -> Verdicts {
-    let args = [
-        "run",
-        "--json",
-        "--session",
-        "run",
-        "go",
-        "--config",
-        &named(world, "run"),
-    ];
-    let ran = world.run(&args);
-    let lines: Vec<Value> = ran
-        .stdout
-        .lines()
+fn by_run(
+    world: &World,
+    way: &'static str,
+    more: &[&str],
+    made: &BTreeMap<&'static str, Artifacts>,
+) -> Verdicts {
+    let config = named(world, way);
+    let args = ["run", "go", "--json", "--session", way, "--config", &config];
+    let ran = world.run(&[&args, more].concat());
+    let lines = ran.stdout.lines();
+    let lines: Vec<Value> = lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    of_lines(&lines, artifacts)
+    of_lines(&lines, &made[way])
 }
 
 /// `outfitter tools call`, once for each row.
-fn by_call(world: &World, artifacts: &Artifacts) -> Verdicts {
-    let config = named(world, "call");
-    each(artifacts, |row| {
+fn by_call(
+    world: &World,
+    way: &'static str,
+    more: &[&str],
+    made: &BTreeMap<&'static str, Artifacts>,
+) -> Verdicts {
+    let config = named(world, way);
+    each(&made[way], |row| {
         let arguments = row.arguments.to_string();
-        let ran = world.run(&[
-            "tools",
-            "call",
-            row.tool,
-            "--args",
-            &arguments,
-            "--json",
-            "--session",
-            "call",
-            "--config",
-            &config,
-        ]);
+        let args = ["tools", "call", row.tool, "--args", &arguments, "--json"];
+        let of = ["--session", way, "--config", &config];
+        let ran = world.run(&[&args[..], &of, more].concat());
         let output = ran.json();
-        assert_eq!(
-            ran.code,
-            Some(exit(output["error"]["code"].as_str())),
-            "{}",
-            ran.shown()
-        );
+        let code = output["error"]["code"].as_str();
+        assert_eq!(ran.code, Some(exit(code)), "{}", ran.shown());
         of_output(&output)
     })
+}
+
+/// Over HTTP, where the request names the tools.
+fn by_naming(world: &World, case: Case, artifacts: &Artifacts) -> Verdicts {
+    let config = named(world, "ndjson-tools");
+    let serving = Serving::start_with(world, &["--config", &config]);
+    let names = case.allowed.names();
+    let body = json!({"session_id": "ndjson-tools", "input": "go", "available_tools": names});
+    let lines = serving.at.post("/v1/runs", &body).is(200).lines();
+    serving.stop();
+    of_lines(&lines, artifacts)
 }
 
 fn by_mcp(at: &At, artifacts: &Artifacts) -> BTreeMap<&'static str, Option<String>> {
