@@ -34,6 +34,8 @@ pub enum Budget {
 pub enum Whole<'a> {
     /// The whole text is kept as the artifact with this id.
     Artifact(&'a str),
+    /// The artifact with this id has the beginning of the text, and the rest is gone.
+    Beginning(&'a str),
     /// What is left out is gone.
     NotKept,
 }
@@ -208,6 +210,10 @@ fn marker(omitted: Extent, whole: Whole<'_>) -> String {
         Whole::Artifact(id) => format!(
             "\n[... {bytes} bytes ({lines} lines) left out; the whole is artifact {id}, \
              read_artifact gives any part of it ...]\n"
+        ),
+        Whole::Beginning(id) => format!(
+            "\n[... {bytes} bytes ({lines} lines) left out; artifact {id} has only the first part \
+             of it all, read_artifact gives any part of that ...]\n"
         ),
         Whole::NotKept => {
             format!("\n[... {bytes} bytes ({lines} lines) left out and not kept ...]\n")

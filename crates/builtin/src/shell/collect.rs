@@ -76,18 +76,19 @@ impl Collector {
         }
     }
 
-    /// The output of a job that has ended.
+    /// The output of a job that has ended, of which the sandbox itself has not kept `dropped` bytes.
     pub(super) async fn finish(
         mut self,
         cx: &ToolContext,
         job: &JobId,
         keep: Keep<'_>,
+        dropped: u64,
     ) -> Result<Collected, SandboxError> {
         if !self.tail_only {
             self.catch_up(cx, job).await?;
         }
         let mut notices = Vec::new();
-        let artifact = match keep {
+        let kept = match keep {
             Keep::Artifact(command) if !self.tail_only && self.is_cut() => {
                 keep_whole(cx, job, command, self.is_binary(), &mut notices).await?
             }
@@ -96,14 +97,15 @@ impl Collector {
         if self.tail_only {
             notices.push("this sandbox gives only the end of the output".to_owned());
         }
-        let whole = match &artifact {
-            Some(id) => Whole::Artifact(id.as_str()),
+        let whole = match &kept {
+            Some((id, Kept::Everything)) if dropped == 0 => Whole::Artifact(id.as_str()),
+            Some((id, Kept::Everything | Kept::Beginning)) => Whole::Beginning(id.as_str()),
             None => Whole::NotKept,
         };
         Ok(Collected {
             stdout: self.stdout.finish(whole).text,
             stderr: self.stderr.finish(whole).text,
-            artifact,
+            artifact: kept.map(|(id, _)| id),
             notices,
         })
     }
@@ -145,6 +147,13 @@ impl Collector {
     }
 }
 
+/// How much of what the sandbox gave an artifact took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Everything,
+    Beginning,
+}
+
 /// The whole output, range by range. What cannot be kept is said, not failed for.
 async fn keep_whole(
     cx: &ToolContext,
@@ -152,7 +161,7 @@ async fn keep_whole(
     command: &str,
     binary: bool,
     notices: &mut Vec<String>,
-) -> Result<Option<ArtifactId>, SandboxError> {
+) -> Result<Option<(ArtifactId, Kept)>, SandboxError> {
     let scope = Scope::from(&*cx.who);
     let name: String = command.chars().take(MAX_NAME_CHARS).collect();
     let new = NewArtifact {
@@ -193,10 +202,11 @@ async fn keep_whole(
             }
         }
     }
-    if let Some(error) = refused {
-        notices.push(format!(
-            "the artifact has only the first {kept} bytes of the output: {error}"
-        ));
-    }
-    Ok(Some(id))
+    let Some(error) = refused else {
+        return Ok(Some((id, Kept::Everything)));
+    };
+    notices.push(format!(
+        "the artifact has only the first {kept} bytes of the output: {error}"
+    ));
+    Ok(Some((id, Kept::Beginning)))
 }

@@ -109,7 +109,7 @@ impl Report<'_> {
             Stopped::ByCancel | Stopped::ByDeadline => Keep::Nothing,
         };
         let collected = collector
-            .finish(self.cx, self.job, keep)
+            .finish(self.cx, self.job, keep, exit.dropped_bytes)
             .await
             .map_err(tool_error)?;
         let (status, stopped_as) = match stopped {

@@ -313,6 +313,11 @@ async fn what_an_artifact_cannot_take_is_said() {
         notices.contains("only the first 2097152 bytes"),
         "{notices}"
     );
+    let text = outcome.result["stdout"].as_str().unwrap();
+    assert!(
+        text.contains("art_1 has only the first part") && !text.contains("the whole"),
+        "{text}"
+    );
 
     let (tools, cx, script, _) = set_up(Script::new(Yes(3 << 20)));
     script.end(0);
@@ -329,6 +334,30 @@ async fn what_an_artifact_cannot_take_is_said() {
             .to_string()
             .contains("the whole output is not kept")
     );
+}
+
+/// The marker named an artifact as the whole of an output that had lost its end.
+#[tokio::test]
+async fn an_artifact_of_output_that_lost_its_end_is_not_called_the_whole() {
+    let (tools, mut cx, script, _) = set_up(Script::new(Yes(3 << 20)));
+    cx.artifacts = Arc::new(Shelf::default());
+    script.exit(
+        3 << 20,
+        Exit {
+            code: Some(0),
+            dropped_bytes: 131,
+            ..Exit::default()
+        },
+    );
+    let outcome = run(&tools, &cx, json!({"command": "yes"})).await;
+    assert_eq!(outcome.result["artifact"], "art_1");
+    let text = outcome.result["stdout"].as_str().unwrap();
+    assert!(
+        text.contains("art_1 has only the first part") && !text.contains("the whole"),
+        "{text}"
+    );
+    let notices = outcome.result["notices"].to_string();
+    assert!(notices.contains("131 bytes of the output"), "{notices}");
 }
 
 #[tokio::test]

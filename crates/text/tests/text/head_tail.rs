@@ -54,6 +54,17 @@ fn a_log_is_cut_between_lines_and_says_where_the_rest_is() {
 
 #[test]
 fn what_is_not_kept_is_said_to_be_gone() {
+    let short = bound(
+        &"x".repeat(1000),
+        Budget::Chars(200),
+        Whole::Beginning("art_2"),
+    )
+    .to_string();
+    assert!(
+        short.contains("artifact art_2 has only the first part"),
+        "{short}"
+    );
+    assert!(!short.contains("the whole"), "{short}");
     let short = bound(&"x".repeat(100), Budget::Chars(60), Whole::NotKept).to_string();
     insta::assert_snapshot!(short, @r"
     xxx
