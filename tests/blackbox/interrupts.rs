@@ -208,7 +208,7 @@ fn a_signal_at_the_prompt_of_a_chat_ends_it() {
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         let ran = running.wait();
-        assert_ne!(ran.code, Some(1), "{}", ran.shown());
+        assert_eq!(ran.code, Some(0), "{}", ran.shown());
     }
 }
 
