@@ -7,7 +7,9 @@
 )]
 
 mod anthropic;
+mod bounds;
 mod common;
+mod connections;
 mod fake;
 mod openai;
 mod requests;
