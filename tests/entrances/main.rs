@@ -15,6 +15,7 @@ mod lines;
 mod mcp;
 mod rows;
 mod served;
+mod ways;
 mod within;
 #[path = "../blackbox/world.rs"]
 #[expect(
