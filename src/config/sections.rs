@@ -62,7 +62,9 @@ pub struct Model {
     /// The name of the environment variable that has the key. Without one, the provider's usual.
     #[schemars(with = "Option<VariableName>")]
     pub api_key_env: Option<String>,
-    /// How many seconds one request may take.
+    /// How many seconds a request waits for its reply to begin, and then for each next piece that
+    /// says something: comments and empty pieces do not count. Connecting may take half of it, and
+    /// at most 10 seconds; a whole reply may take 30 times as long, or 10 minutes where that is more.
     #[schemars(range(min = 1, max = 86_400))]
     pub timeout_seconds: u32,
     /// How often a request is tried again while nothing of its reply has been shown.
