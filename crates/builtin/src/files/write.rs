@@ -26,7 +26,7 @@ const WORDS: Words<'static> = Words {
         files and full rewrites; to change a part of a file use file_update, which keeps the rest, \
         its encoding and its line endings. Mode create refuses to replace. Give if_hash (from \
         file_read) so that a change made meanwhile is not lost. Symbolic links are not written \
-        through, and nothing below .git is written.",
+        through, and nothing below .git and no configuration of Outfitter is written.",
     keywords: &[
         "write",
         "create",

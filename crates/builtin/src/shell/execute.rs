@@ -81,7 +81,7 @@ fn input(options: &ShellOptions) -> Value {
             },
             "workdir": {
                 "type": "string", "maxLength": 4096,
-                "description": "Where to run it, relative to the workspace; the workspace unless given.",
+                "description": "Where to run it, relative to the workspace; it must be there. The workspace unless given.",
             },
             "block_until_ms": {
                 "type": "integer", "minimum": 0, "default": DEFAULT_BLOCK_MS,

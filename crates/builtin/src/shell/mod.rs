@@ -66,7 +66,7 @@ fn output_schema() -> Value {
             "duration_ms": { "type": "integer" },
             "stdout_bytes": { "type": "integer", "description": "Bytes written in all." },
             "stderr_bytes": { "type": "integer", "description": "Bytes written in all." },
-            "artifact": { "type": "string", "description": "There when stdout or stderr is cut or binary: the whole output, in the order it came." },
+            "artifact": { "type": "string", "description": "There when stdout or stderr is cut or binary: the output in the order it came, whole unless a notice says otherwise." },
             "killed_children": { "type": "integer", "description": "Processes it left behind, which were killed." },
             "notices": { "type": "array", "items": { "type": "string" } },
             "tail": { "type": "string", "description": "While running: the end of the output so far." },
