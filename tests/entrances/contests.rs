@@ -181,3 +181,45 @@ fn a_call_that_waited_is_judged_again_when_it_is_resumed() {
     );
     serving.stop();
 }
+
+/// What waits is in the log, and not in a process: one asks, the other answers.
+#[test]
+fn what_one_process_asks_another_answers() {
+    let world = world(&question(), "guest");
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let answered = |id: &str, session: &str| {
+        let path = format!("/v1/questions/{id}/answer");
+        at.post(&path, &json!({"answer": "late"}))
+            .is_problem(409, "conflict");
+        let ran = world.run(&["sessions", "answer", id, "late", "--json"]);
+        assert_eq!(ran.exits(1).json()["error"]["code"], "conflict");
+        let open = at.get(&format!("/v1/sessions/{session}")).json();
+        assert_eq!(open["waiting"], json!([]), "{open}");
+    };
+
+    let lines = at.run("served").lines();
+    let id = of(&lines, "question")[0]["question_id"].as_str().unwrap();
+    let ran = world
+        .run(&["sessions", "answer", id, "red", "--json"])
+        .exits(0);
+    assert_eq!(ran.lines().outputs()[0]["result"]["answer"], "red");
+    answered(id, "served");
+
+    let ran = world
+        .run(&["run", "go", "--json", "--session", "typed"])
+        .exits(1);
+    let lines = ran.lines();
+    assert_eq!(lines.outcome(), "waiting");
+    let id = lines.all("question")[0]["question_id"].as_str().unwrap();
+    assert!(
+        ran.stderr.contains(&format!("sessions answer {id} ")),
+        "{}",
+        ran.shown()
+    );
+    let lines = at.answer(id, &json!("blue"));
+    ends(&lines, "success");
+    assert_eq!(outputs(&lines)[0]["result"]["answer"], "blue");
+    answered(id, "typed");
+    serving.stop();
+}

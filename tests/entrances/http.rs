@@ -37,6 +37,17 @@ impl At {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Reply {
+        Reply::read(self.begin(method, path, headers, body))
+    }
+
+    /// A request of which not even an answer has begun to come. Dropping it hangs up.
+    pub(crate) fn begin(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(HANGS)).unwrap();
         let mut head = format!(
@@ -59,7 +70,7 @@ impl At {
         head += "\r\n";
         head += &body;
         stream.write_all(head.as_bytes()).unwrap();
-        Reply::read(stream)
+        stream
     }
 }
 

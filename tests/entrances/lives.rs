@@ -7,6 +7,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::http::At;
+use crate::mcp::Mcp;
 use crate::served::{Serving, ends, of, outputs, words};
 use crate::world::{HANGS, World};
 
@@ -109,6 +110,97 @@ fn start(at: &At, way: &str) -> String {
     run_id
 }
 
+/// A direct call ends with the client that vanishes, and its session is free again.
+#[rstest]
+fn a_call_ends_with_the_client_that_vanishes(#[values("http", "mcp")] way: &str) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let command = "echo > begun; until [ -e go ]; do sleep 0.02; done; echo made > done.txt";
+    let arguments = json!({"command": command});
+    let asked = if way == "http" {
+        let body = json!({"session_id": "s", "arguments": arguments});
+        let path = "/v1/tools/execute_shell_command/call";
+        at.begin("POST", path, &[], Some(&body))
+    } else {
+        Mcp::modern(at).begin("execute_shell_command", &arguments)
+    };
+    let session = soon(|| {
+        let sessions = at.get("/v1/sessions").is(200).json();
+        let id = sessions["sessions"][0]["id"].as_str()?.to_owned();
+        let begun = world.data(&format!("files/local/local/{id}/begun"));
+        begun.exists().then_some(id)
+    });
+    drop(asked);
+    let output = soon(|| {
+        let path = format!("/v1/sessions/{session}/messages");
+        let told = at.get(&path).is(200).json();
+        let output = &told["messages"][0]["metadata"]["tool_agent_output"];
+        output.is_object().then(|| output.clone())
+    });
+    assert_eq!(output["status"], "cancelled", "{output}");
+    // Free again, once the run has written its end.
+    soon(|| {
+        let next = at.call(&session, "calculator", &json!({"expression": "1"}));
+        (next.status == 200).then_some(())
+    });
+    go(&world, &session);
+    serving.stop();
+    assert_eq!(made(&world, &session), "", "it went on");
+    let args = ["sessions", "replay", &session, "--json"];
+    let replay = world.run(&args).exits(0);
+    let count = |kind: &str| replay.stdout.matches(kind).count();
+    assert_eq!(count("\"run_started\""), count("\"run_finished\""));
+}
+
+/// An approved call that was at work when the server was killed is not made again: nobody knows how
+/// far it came.
+#[test]
+fn an_approved_call_that_broke_off_is_not_made_twice() {
+    let world = world("[sandbox]\nbackend = \"passthrough\"");
+    let model = world.work("model.yaml");
+    let text = std::fs::read_to_string(&model).unwrap();
+    std::fs::write(
+        &model,
+        text.replace("echo begun;", "echo once >> done.txt;"),
+    )
+    .unwrap();
+    let serving = Serving::start(&world);
+    let lines = serving.run("s").lines();
+    let approval = of(&lines, "approval")[0]["approval_id"].as_str().unwrap();
+    let path = format!("/v1/approvals/{approval}");
+    let told = serving
+        .at
+        .post(&path, &json!({"decision": "approve"}))
+        .is(202);
+    drop(told);
+    soon(|| (made(&world, "s") == "once\n").then_some(()));
+    serving.kill();
+    go(&world, "s");
+
+    let serving = Serving::start(&world);
+    let told = soon(|| {
+        let told = serving.at.get("/v1/sessions/s/messages").is(200).json();
+        let last = told["messages"].as_array().unwrap().last().cloned();
+        (last.is_some_and(|last| last["content"] == "all done")).then_some(told)
+    });
+    let messages = told["messages"].as_array().unwrap().iter();
+    let results: Vec<&Value> = messages
+        .filter(|message| message["role"] == "tool")
+        .collect();
+    assert_eq!(results.len(), 1, "{told:#}");
+    assert_eq!(
+        results[0]["metadata"]["tool_agent_output"]["status"],
+        "interrupted"
+    );
+    serving
+        .at
+        .post(&path, &json!({"decision": "approve"}))
+        .is_problem(409, "conflict");
+    serving.stop();
+    assert_eq!(made(&world, "s"), "once\n");
+}
+
 /// The program is told to end in the middle: who listens gets a last event, and the log has it.
 #[rstest]
 fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
@@ -148,7 +240,9 @@ fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
 /// Killed after so many lines of its first run, the server goes on by itself when it starts again.
 /// What has begun is not done twice; what only reads is.
 #[rstest]
-fn a_turn_goes_on_after_a_kill_at_any_line(#[values(1, 2, 5, 8, 11, 14, 18, 23)] lines: usize) {
+fn a_turn_goes_on_after_a_kill_at_any_line(
+    #[values(1, 2, 5, 12, 20, 28, 34, 40, 46, 54, 62)] lines: usize,
+) {
     let append = |id: &str, text: &str| {
         let arguments = json!({"path": "log.txt", "mode": "append", "content": text});
         json!({"id": id, "name": "file_write", "arguments": arguments})

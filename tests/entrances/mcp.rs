@@ -1,5 +1,7 @@
 //! A client of `/mcp`, in the two forms of the protocol.
 
+use std::net::TcpStream;
+
 use serde_json::{Value, json};
 
 use crate::http::{At, Reply, Whole};
@@ -58,14 +60,19 @@ impl<'a> Mcp<'a> {
         self.ask("tools/call", params, &headers)
     }
 
+    /// A call whose answer nobody has begun to read.
+    pub(crate) fn begin(&self, tool: &str, arguments: &Value) -> TcpStream {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": meta()});
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
+        let headers = self.headers(&[("mcp-method", "tools/call"), ("mcp-name", tool)]);
+        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        self.at.begin("POST", "/mcp", &headers, Some(&body))
+    }
+
     fn ask(&self, method: &str, mut params: Value, headers: &[(&'static str, &str)]) -> Value {
         let modern = self.session.is_none();
         if modern {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-            });
+            params["_meta"] = meta();
         }
         let headers = if modern { headers } else { &[] };
         result(&self.open(method, &params, headers).whole())
@@ -93,6 +100,15 @@ impl<'a> Mcp<'a> {
         );
         all
     }
+}
+
+/// What every request of the protocol as it is now says of its client.
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": MODERN,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    })
 }
 
 /// The one result of a response, whichever of the two forms it has.
