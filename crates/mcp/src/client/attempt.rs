@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use outfitter_core::Cancel;
 use serde_json::Map;
+use tokio::time::Instant;
 
 use outfitter_process::{
     ChildError, ChildSpec, Confinement, Ending, Exit, Limits, SpawnError, Spawned, Stdin, spawn,
 };
 
-use super::connection::{Abandoned, Connection, Unanswered};
+use super::connection::{Abandoned, Connection, MAX_NOISE_LINES, Read, Unanswered};
 use super::handshake::{Era, Known, shake};
 use super::lines::Lines;
 use super::listing::list;
@@ -42,6 +43,16 @@ pub(crate) enum End {
     ProbeKilled(String),
     /// After it was ready.
     Died(String),
+    /// What it printed was no protocol.
+    Nonsense(String),
+}
+
+/// How the process of a server came to its end, or is to.
+enum Gone {
+    /// By itself.
+    Ended(String),
+    /// It prints what is no protocol, and is ended for it.
+    Nonsense(String),
 }
 
 /// Starts the process, agrees with it, lists its tools, and keeps the connection until it ends.
@@ -69,6 +80,7 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
         Outbox::new(input),
     ));
     let mut lines = Lines::default();
+    let mut patience = Duration::ZERO;
     let (end, reason) = {
         let watched = watch(
             server,
@@ -81,32 +93,38 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
         tokio::pin!(watched);
         tokio::select! {
             biased;
-            () = stop.cancelled() => (End::Stopped, "it was stopped".to_owned()),
-            why = &mut watched => (ended(shared, &connection, known, &why), why),
+            () = stop.cancelled() => {
+                let reason = Unanswered::Ended("it was stopped".into());
+                // Its input ends first and at once. What it says then is read, so that it gets as
+                // far as ending by itself.
+                connection.end(&reason);
+                let since = Instant::now();
+                let _ = tokio::time::timeout(FAREWELL, watched).await;
+                patience = FAREWELL.saturating_sub(since.elapsed());
+                (End::Stopped, reason)
+            }
+            gone = &mut watched => ended(shared, &connection, known, gone),
             () = connection.write() => {
                 // It may have said something last.
-                let why = tokio::time::timeout(GRACE, watched).await;
-                let why = why.unwrap_or_else(|_| "it closed its input".to_owned());
-                (ended(shared, &connection, known, &why), why)
+                let gone = tokio::time::timeout(GRACE, watched).await;
+                let gone = gone.unwrap_or_else(|_| Gone::Ended("it closed its input".to_owned()));
+                ended(shared, &connection, known, gone)
             }
             why = serve(shared, &connection, known) => {
                 if connection.is_heard() {
+                    let reason = Unanswered::Ended(why.as_str().into());
                     let end = if shared.is_ready() { End::Died } else { End::Failed };
-                    (end(why.clone()), why)
+                    (end(why), reason)
                 } else {
                     // It has ended, and how it ended says more.
-                    let why = tokio::time::timeout(GRACE, watched).await.unwrap_or(why);
-                    (ended(shared, &connection, known, &why), why)
+                    let gone = tokio::time::timeout(GRACE, watched).await;
+                    ended(shared, &connection, known, gone.unwrap_or(Gone::Ended(why)))
                 }
             }
         }
     };
     // From here on nobody waits in vain for an answer, and its input has ended.
-    connection.end(&reason.into());
-    let patience = match end {
-        End::Stopped => FAREWELL,
-        End::Failed(_) | End::ProbeKilled(_) | End::Died(_) => Duration::ZERO,
-    };
+    connection.end(&reason);
     if tokio::time::timeout(patience, child.wait()).await.is_err() {
         // Dropping it kills the whole tree, also when this takes too long.
         let _ = tokio::time::timeout(2 * GRACE, child.kill(GRACE)).await;
@@ -157,10 +175,16 @@ async fn watch(
     connection: &Connection,
     lines: &mut Lines,
     stderr: &Ring,
-) -> String {
+) -> Gone {
     let exit = tokio::select! {
         exit = child.wait() => Some(exit),
-        () = connection.read(output, lines, stderr) => None,
+        read = connection.read(output, lines, stderr) => match read {
+            Read::All => None,
+            Read::Nonsense => {
+                let why = format!("{MAX_NOISE_LINES} lines in a row that it printed are no messages");
+                return Gone::Nonsense(said_last(server, stderr, why));
+            }
+        },
     };
     let exit = match exit {
         Some(exit) => Some(exit),
@@ -172,9 +196,14 @@ async fn watch(
     }
     connection.finish(lines, stderr);
     let how = exit.map_or("it closed its output".to_owned(), |exit| describe(&exit));
+    Gone::Ended(said_last(server, stderr, how))
+}
+
+/// What happened, with the last that it printed for people.
+fn said_last(server: &StdioServer, stderr: &Ring, what: String) -> String {
     match stderr.quote() {
-        Some(last) => format!("{how}; it printed last: {}", server.without_secrets(&last)),
-        None => how,
+        Some(last) => format!("{what}; it printed last: {}", server.without_secrets(&last)),
+        None => what,
     }
 }
 
@@ -192,14 +221,24 @@ fn describe(exit: &Result<Exit, ChildError>) -> String {
     }
 }
 
-fn ended(shared: &Shared, connection: &Connection, known: Known, why: &str) -> End {
-    if shared.is_ready() {
-        End::Died(why.to_owned())
+/// What the end of a process means, and what those are told who wait for its answers.
+fn ended(shared: &Shared, connection: &Connection, known: Known, gone: Gone) -> (End, Unanswered) {
+    let why = match gone {
+        Gone::Ended(why) => why,
+        Gone::Nonsense(why) => {
+            let reason = Unanswered::Nonsense(why.as_str().into());
+            return (End::Nonsense(why), reason);
+        }
+    };
+    let reason = Unanswered::Ended(why.as_str().into());
+    let end = if shared.is_ready() {
+        End::Died
     } else if known == Known::Nothing && connection.era().is_none() {
-        End::ProbeKilled(why.to_owned())
+        End::ProbeKilled
     } else {
-        End::Failed(why.to_owned())
-    }
+        End::Failed
+    };
+    (end(why), reason)
 }
 
 /// Gets it ready and keeps its list of tools up to date. Ends when it does not get ready, or hangs.

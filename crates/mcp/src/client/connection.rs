@@ -1,7 +1,7 @@
 //! Requests and replies over the pipes of one process.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use outfitter_process::{Output, Stream};
@@ -16,6 +16,10 @@ use super::wire::{self, Fault, Incoming};
 
 /// How much progress of one call may wait to be shown; what is more is not shown.
 const PROGRESS_CAPACITY: usize = 16;
+
+/// How many lines in a row may be no messages. A banner, a log on the wrong stream and a stack trace
+/// are shorter; what prints more than that is no MCP server.
+pub(crate) const MAX_NOISE_LINES: usize = 10_000;
 
 /// JSON-RPC: no such method.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -33,6 +37,8 @@ pub(crate) struct Connection {
     pub(crate) doubted: Notify,
     /// Somebody was told of its noise.
     noisy: AtomicBool,
+    /// How many lines in a row were no messages.
+    noise: AtomicUsize,
 }
 
 /// What was asked and not answered yet.
@@ -40,7 +46,7 @@ pub(crate) struct Connection {
 struct Asked {
     open: HashMap<u64, Open>,
     /// Why nothing is answered any more.
-    over: Option<Arc<str>>,
+    over: Option<Unanswered>,
 }
 
 struct Open {
@@ -55,6 +61,8 @@ pub(crate) enum Unanswered {
     Fault(Fault),
     /// It ended before it answered. It may have done what was asked.
     Ended(Arc<str>),
+    /// It was ended because what it printed was no protocol.
+    Nonsense(Arc<str>),
     /// It was not asked.
     NotSent(String),
 }
@@ -67,10 +75,19 @@ impl std::fmt::Display for Unanswered {
                 write!(f, "its reply of {bytes} bytes is too long")
             }
             Self::Fault(Fault::Garbled(why)) => write!(f, "its reply cannot be read: {why}"),
-            Self::Ended(why) => f.write_str(why),
+            Self::Ended(why) | Self::Nonsense(why) => f.write_str(why),
             Self::NotSent(why) => f.write_str(why),
         }
     }
+}
+
+/// What came of reading what a server prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// Both streams have ended.
+    All,
+    /// [`MAX_NOISE_LINES`] in a row were no messages.
+    Nonsense,
 }
 
 /// What happens to a request that nobody waits for any more.
@@ -103,6 +120,7 @@ impl Connection {
             tools_changed: Notify::new(),
             doubted: Notify::new(),
             noisy: AtomicBool::new(false),
+            noise: AtomicUsize::new(0),
         }
     }
 
@@ -165,8 +183,10 @@ impl Connection {
         let (sender, reply) = oneshot::channel();
         {
             let mut asked = self.lock();
-            if let Some(over) = &asked.over {
-                return Err(Unanswered::NotSent(over.to_string()));
+            match &asked.over {
+                None => {}
+                Some(Unanswered::Nonsense(why)) => return Err(Unanswered::Nonsense(why.clone())),
+                Some(over) => return Err(Unanswered::NotSent(over.to_string())),
             }
             asked.open.insert(
                 id,
@@ -203,14 +223,17 @@ impl Connection {
         self.outbox.write().await;
     }
 
-    /// Reads all it prints, on both streams, until both have ended.
-    pub(crate) async fn read(&self, output: &mut Output, lines: &mut Lines, stderr: &Ring) {
-        loop {
-            match output.next().await {
-                Ok(Some((stream, bytes))) => self.take(stream, &bytes, lines, stderr),
-                Ok(None) | Err(_) => return,
+    /// Reads all it prints, on both streams, until both have ended or it makes no sense.
+    pub(crate) async fn read(&self, output: &mut Output, lines: &mut Lines, stderr: &Ring) -> Read {
+        while let Ok(Some((stream, bytes))) = output.next().await {
+            self.take(stream, &bytes, lines, stderr);
+            if self.noise.load(Ordering::Relaxed) >= MAX_NOISE_LINES {
+                return Read::Nonsense;
             }
+            // What never stops printing leaves time for all else all the same.
+            tokio::task::yield_now().await;
         }
+        Read::All
     }
 
     /// Takes a piece of what it printed.
@@ -227,11 +250,20 @@ impl Connection {
     }
 
     fn take_line(&self, line: &Line<'_>, stderr: &Ring) {
+        let mut sense = false;
+        let mut each = |incoming| {
+            sense |= !matches!(incoming, Incoming::Noise(_));
+            self.handle(incoming, stderr);
+        };
         match *line {
-            Line::Whole(line) => wire::read(line, |incoming| self.handle(incoming, stderr)),
-            Line::TooLong { head, tail, bytes } => {
-                self.handle(wire::read_ends(head, tail, bytes), stderr);
-            }
+            Line::Whole(line) => wire::read(line, each),
+            Line::TooLong { head, tail, bytes } => each(wire::read_ends(head, tail, bytes)),
+        }
+        let noise = self.noise.load(Ordering::Relaxed);
+        if !sense {
+            self.noise.store(noise + 1, Ordering::Relaxed);
+        } else if noise < MAX_NOISE_LINES {
+            self.noise.store(0, Ordering::Relaxed);
         }
     }
 
@@ -320,7 +352,7 @@ impl Connection {
     }
 
     /// Nothing is answered any more.
-    pub(crate) fn end(&self, why: &Arc<str>) {
+    pub(crate) fn end(&self, why: &Unanswered) {
         self.outbox.close();
         let open = {
             let mut asked = self.lock();
@@ -328,7 +360,7 @@ impl Connection {
             std::mem::take(&mut asked.open)
         };
         for open in open.into_values() {
-            let _ = open.reply.send(Err(Unanswered::Ended(why.clone())));
+            let _ = open.reply.send(Err(why.clone()));
         }
     }
 

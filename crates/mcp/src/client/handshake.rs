@@ -2,8 +2,10 @@
 //!
 //! A modern server (2026-07-28 on) answers `server/discover` and wants metadata in each request; a
 //! legacy one wants `initialize` first. The specification has a client ask for discovery and take
-//! any error, and silence, for a legacy server. Some legacy servers end when they are asked; those
-//! are started again and not asked any more.
+//! any error, and silence, for a legacy server. A server that is only slow to start is silent too, so
+//! after some silence both are asked, and the first that is agreed to counts: servers read in order,
+//! so that one of both eras is a modern one. Some legacy servers end when they are asked; those are
+//! started again and not asked any more.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,8 +15,9 @@ use serde_json::{Map, Value, json};
 
 use super::connection::{Abandoned, Connection, Unanswered};
 
-/// How long a server may think about `server/discover` before it is taken for a legacy one.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a server may think about `server/discover` before it is offered `initialize` as well. A
+/// legacy server that says nothing to what it does not know makes everybody wait this long.
+const HEAD_START: Duration = Duration::from_millis(250);
 
 /// The revision that modern servers are spoken to in.
 const MODERN: &str = "2026-07-28";
@@ -51,17 +54,29 @@ pub(crate) async fn shake(connection: &Arc<Connection>, known: Known) -> Result<
         Known::Era(Era::Legacy) => initialize(connection).await,
         Known::Era(Era::Modern) => discover(connection).await,
         Known::Nothing => {
-            if let Ok(Ok(era)) = tokio::time::timeout(PROBE_TIMEOUT, discover(connection)).await {
-                return Ok(era);
-            }
-            match initialize(connection).await {
-                // Slow to start, and has no handshake: then it answers by now.
-                Err(refused @ NoEra::Unanswered(Unanswered::Fault(_))) => {
-                    discover(connection).await.map_err(|_| refused)
-                }
-                other => other,
+            let discovered = discover(connection);
+            tokio::pin!(discovered);
+            match tokio::time::timeout(HEAD_START, &mut discovered).await {
+                Ok(Ok(era)) => Ok(era),
+                Ok(Err(_)) => initialize_at_least(connection).await,
+                Err(_) => tokio::select! {
+                    biased;
+                    Ok(era) = discovered => Ok(era),
+                    agreed = initialize_at_least(connection) => agreed,
+                },
             }
         }
+    }
+}
+
+/// For a server that did not say that it is a modern one.
+async fn initialize_at_least(connection: &Arc<Connection>) -> Result<Era, NoEra> {
+    match initialize(connection).await {
+        // Slow to start, and has no handshake: then it answers by now.
+        Err(refused @ NoEra::Unanswered(Unanswered::Fault(_))) => {
+            discover(connection).await.map_err(|_| refused)
+        }
+        other => other,
     }
 }
 

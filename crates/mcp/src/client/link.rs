@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outfitter_core::{Cancel, Code, ToolError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
 
-use super::connection::Connection;
+use super::connection::{Connection, Unanswered};
 use super::server::StdioServer;
 use super::stderr::Ring;
 
@@ -29,6 +29,8 @@ pub(crate) enum Live {
     Ready(Arc<Connection>),
     /// It does not run, and why. It is started when it is wanted, or a little later.
     Down(Arc<str>),
+    /// It does not run because what it printed was no protocol. It is started when it is wanted.
+    Nonsense(Arc<str>),
     /// It does not run and will not.
     Stopped,
 }
@@ -51,7 +53,7 @@ impl Link {
     /// It does not run and will not; who waits for it is told.
     pub(crate) fn end(&self, why: &str) {
         if let Live::Ready(connection) = self.live.send_replace(Live::Stopped) {
-            connection.end(&why.into());
+            connection.end(&Unanswered::Ended(why.into()));
         }
     }
 
@@ -96,7 +98,8 @@ impl Link {
                 // Its end is known here before it is there.
                 Live::Ready(_) | Live::Starting => {}
                 Live::Down(why) if asked => return Err(self.gone(&why)),
-                Live::Down(_) => {
+                Live::Nonsense(why) if asked => return Err(self.nonsense(&why)),
+                Live::Down(_) | Live::Nonsense(_) => {
                     asked = true;
                     self.wanted.notify_one();
                 }
@@ -106,6 +109,14 @@ impl Link {
                 return Err(self.gone("it was stopped"));
             }
         }
+    }
+
+    /// What a call is told whose server printed no protocol.
+    pub(crate) fn nonsense(&self, why: &str) -> ToolError {
+        ToolError::new(
+            Code::ProtocolError,
+            format!("the MCP server {} was ended: {why}", self.server.name),
+        )
     }
 
     fn gone(&self, why: &str) -> ToolError {

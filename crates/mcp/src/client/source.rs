@@ -198,7 +198,7 @@ async fn keep_alive(shared: &Shared, stop: &Cancel) {
     let mut pause = FIRST_PAUSE;
     let mut starts = 0;
     loop {
-        let why = match live(shared, known, stop).await {
+        let (why, down): (_, fn(Arc<str>) -> Live) = match live(shared, known, stop).await {
             End::Stopped => break,
             End::ProbeKilled(why) => {
                 tracing::debug!(server = %shared.link.server.name, why, "ended when it was asked for its era; it is started again");
@@ -209,18 +209,24 @@ async fn keep_alive(shared: &Shared, stop: &Cancel) {
             End::Failed(why) => {
                 // What was known may have been wrong, or the program another one now.
                 known = Known::Nothing;
-                why
+                (why, Live::Down)
+            }
+            End::Nonsense(why) => {
+                known = Known::Nothing;
+                // It is no server, and the next start of it is none either: a call may try.
+                starts = MAX_STARTS;
+                (why, Live::Nonsense)
             }
             End::Died(why) => {
                 known = shared.lock().era.map_or(Known::Nothing, Known::Era);
                 if shared.lived() >= STEADY {
                     (pause, starts) = (FIRST_PAUSE, 0);
                 }
-                why
+                (why, Live::Down)
             }
         };
         tracing::warn!(server = %shared.link.server.name, why, "an MCP server does not run");
-        shared.down(&why);
+        shared.down(&why, down);
         starts += 1;
         let rest = async {
             if starts < MAX_STARTS {
@@ -307,15 +313,20 @@ impl Shared {
         self.publish();
     }
 
-    fn down(&self, why: &str) {
+    fn down(&self, why: &str, down: fn(Arc<str>) -> Live) {
+        let down = down(why.into());
+        let code = match &down {
+            Live::Nonsense(_) => "protocol_error: ",
+            _ => "",
+        };
         {
             let mut state = self.lock();
             self.enter(&mut state, ServerState::Down);
             state.ready_at = None;
-            state.last_error = Some(why.to_owned());
+            state.last_error = Some(format!("{code}{why}"));
         }
         self.publish();
-        self.link.set(Live::Down(why.into()));
+        self.link.set(down);
     }
 
     fn again(&self) {

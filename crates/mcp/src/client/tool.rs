@@ -150,6 +150,7 @@ impl McpTool {
                 )
                 .into()
             }
+            Unanswered::Nonsense(why) => self.link.nonsense(&why),
             Unanswered::NotSent(why) => {
                 ToolError::unavailable(format!("the MCP server {server} was not asked: {why}"))
             }

@@ -249,6 +249,27 @@ async fn a_server_that_is_silent_when_it_is_asked_for_its_era_is_a_legacy_one() 
 }
 
 #[tokio::test]
+async fn silence_about_the_era_costs_little_of_the_time_to_get_ready() {
+    let odd = Odd::start_with("probe_silent", &[], |server| {
+        server.connect_timeout = Duration::from_secs(2);
+    });
+    odd.until_ready().await;
+    assert_eq!(odd.source.status().era, Some(Era::Legacy));
+}
+
+#[rstest]
+#[case::without_a_handshake("late_modern")]
+#[case::with_one_too("late_both")]
+#[tokio::test]
+async fn a_modern_server_that_is_slow_to_start_is_a_modern_one(#[case] mode: &str) {
+    let odd = Odd::ready(mode).await;
+    assert_eq!(
+        (odd.lives(), odd.source.status().era),
+        (1, Some(Era::Modern))
+    );
+}
+
+#[tokio::test]
 async fn what_a_server_says_of_itself_does_not_decide_what_it_may_do() {
     let odd = Odd::start_with("plain", &[], |server| server.min_role = Role::Admin);
     odd.until_ready().await;

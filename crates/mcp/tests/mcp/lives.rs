@@ -109,3 +109,10 @@ async fn a_source_that_is_stopped_keeps_saying_what_it_offered() {
     assert_eq!(odd.source.snapshot().tools.len(), 1);
     assert_eq!(odd.faults(), ["server: it was stopped"]);
 }
+
+#[tokio::test]
+async fn stopping_ends_the_input_first_and_leaves_a_server_the_time_to_end_by_itself() {
+    let odd = Odd::ready("farewell").await;
+    odd.source.stop().await;
+    assert_eq!(odd.farewell(), "ended\n", "it is not told to end before");
+}

@@ -9,6 +9,7 @@
 )]
 
 mod calls;
+mod floods;
 mod gateway;
 mod hosted;
 mod http;

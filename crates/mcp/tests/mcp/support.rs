@@ -107,6 +107,11 @@ impl Odd {
         fs::metadata(self.record.with_extension("lives")).map_or(0, |file| file.len())
     }
 
+    /// What it said of its end, in a file.
+    pub(crate) fn farewell(&self) -> String {
+        fs::read_to_string(self.record.with_extension("end")).unwrap_or_default()
+    }
+
     pub(crate) async fn call(&self, tool: &str, args: Value) -> Result<Outcome, ToolError> {
         call(&self.source, tool, args).await
     }

@@ -1,6 +1,6 @@
 """An MCP server that does one thing as no server should. `odd.py MODE RECORD`; what it is told is
 appended to the file RECORD, one message a line."""
-import json, os, subprocess, sys, time
+import json, os, signal, subprocess, sys, time
 
 mode, record = sys.argv[1], sys.argv[2]
 out = sys.stdout.buffer
@@ -21,6 +21,16 @@ def raw(text):
     out.write(text if isinstance(text, bytes) else text.encode())
     out.write(b"\n")
     out.flush()
+
+
+def flood(stream, text):
+    while True:
+        stream.write(text)
+
+
+def farewell(word):
+    with open(record + ".end", "a") as file:
+        file.write(word + "\n")
 
 
 def told(message):
@@ -59,8 +69,20 @@ elif mode == "crash":
 elif mode == "crash_once_ready" and life > 1:
     sys.stderr.write("never again\n")
     sys.exit(6)
-elif mode == "late":
+elif mode in ("late", "late_modern", "late_both"):
     time.sleep(1.5)
+elif mode == "floods":
+    flood(out, b"y\n" * 1000)
+elif mode == "floods_blank":
+    flood(out, b"\n" * 1000)
+elif mode == "floods_without_lines":
+    flood(out, b"y" * 65536)
+elif mode == "floods_stderr":
+    flood(sys.stderr.buffer, b"y\n" * 1000)
+elif mode == "floods_later":
+    tools = [tool("flood"), tool("echo")]
+elif mode == "farewell":
+    signal.signal(signal.SIGTERM, lambda *_: farewell("told to end"))
 elif mode == "tells":
     sys.stderr.write("the key is " + os.environ["KEY"] + "\n")
     sys.exit(5)
@@ -115,6 +137,12 @@ def call(id, params):
             progress = {"progressToken": token, "progress": n, "total": 8, "message": f"step {n}"}
             send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
         reply(id, text("done"))
+    elif mode == "floods_later" and name == "flood":
+        flood(out, b"y\n" * 1000)
+    elif mode == "chatty":
+        for _ in range(6000):
+            out.write(b"working\n")
+        reply(id, text("worked"))
     elif mode == "mute":
         pass
     elif mode == "hangs":
@@ -164,6 +192,10 @@ while True:
     if not line:
         while mode == "immortal":
             time.sleep(60)
+        if mode == "farewell":
+            time.sleep(0.3)
+            raw("bye " * 250_000)
+            farewell("ended")
         break
     message = json.loads(line)
     told(message)
@@ -172,7 +204,7 @@ while True:
     method, id, params = message.get("method"), message.get("id"), message.get("params", {})
     if id is None or method is None:
         continue
-    if mode == "modern":
+    if mode in ("modern", "late_modern"):
         meta = params.get("_meta", {})
         if meta.get("io.modelcontextprotocol/protocolVersion") != MODERN:
             reply(id, error={"code": -32022, "message": "unsupported", "data": {"supported": [MODERN]}})
@@ -182,6 +214,8 @@ while True:
             reply(id, {"resultType": "complete", "tools": tools, "ttlMs": 0, "cacheScope": "private"})
         elif method == "tools/call":
             reply(id, {"resultType": "complete", **text("modern")})
+    elif method == "server/discover" and mode == "late_both":
+        reply(id, {"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {"tools": {}}})
     elif method == "server/discover":
         if mode == "probe_exit":
             sys.exit(1)
