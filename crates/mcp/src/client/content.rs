@@ -10,14 +10,19 @@ use serde_json::Value;
 /// The longest base64 of a picture that goes along; a longer one is only told of.
 const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
 
+/// A result whose content is no list of blocks: what is in it cannot be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("its content is {0} and not a list")]
+pub(crate) struct NoList(&'static str);
+
 /// What the result of `tools/call` says.
-pub(crate) fn outcome(result: Value) -> Outcome {
+pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
     let mut result = match result {
         Value::Object(result) => result,
         // Not what the protocol says, but said.
-        Value::Null => return Outcome::text(""),
-        Value::String(text) => return Outcome::text(text),
-        other => return Outcome::json(other),
+        Value::Null => return Ok(Outcome::text("")),
+        Value::String(text) => return Ok(Outcome::text(text)),
+        other => return Ok(Outcome::json(other)),
     };
     let failed = result.get("isError").and_then(Value::as_bool) == Some(true);
     let structured = result.remove("structuredContent");
@@ -32,8 +37,7 @@ pub(crate) fn outcome(result: Value) -> Outcome {
             }
         }
         None | Some(Value::Null) => {}
-        // Not a list, but said.
-        Some(other) => texts.push(read(other).0),
+        Some(other) => return Err(NoList(kind_of(&other))),
     }
     let text = texts.join("\n");
     let mut outcome = match structured {
@@ -49,7 +53,7 @@ pub(crate) fn outcome(result: Value) -> Outcome {
         };
         outcome = outcome.failing(ErrorInfo::new(Code::Failed, message));
     }
-    outcome
+    Ok(outcome)
 }
 
 /// A block as text, and as a part where a model may be able to see it.
@@ -177,11 +181,14 @@ mod tests {
             json!(null),
             json!([1]),
             json!("bare"),
-            json!({"content": {"type": "text", "text": "one block"}, "isError": "yes"}),
+            json!({"content": {"type": "text", "text": "one block"}}),
+            json!({"content": [{"type": "text", "text": "a"}], "isError": "yes"}),
             json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}),
             json!({"content": [{"type": "text", "text": "{}"}], "structuredContent": {"a": 1}}),
             json!({"structuredContent": [1]}),
             json!({"content": "a"}),
+            json!({"content": 7, "structuredContent": {"a": 1}}),
+            json!({"content": null}),
             json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}),
             json!({"content": [], "structuredContent": {"a": 1}, "isError": true}),
             json!({"content": [{"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}]}),
@@ -202,7 +209,10 @@ mod tests {
                     parts,
                     failed,
                     ..
-                } = outcome(said);
+                } = match outcome(said) {
+                    Ok(outcome) => outcome,
+                    Err(why) => return format!("{text}\n  refused: {why}"),
+                };
                 let failed = failed.map(|error| format!(" failed {:?}", error.message));
                 let parts = match parts.len() {
                     0 => String::new(),

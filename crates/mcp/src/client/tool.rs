@@ -1,5 +1,6 @@
 //! A tool of a server.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -134,10 +135,7 @@ impl McpTool {
                 format!("the reply of the MCP server {server} is {bytes} bytes long"),
             )
             .with_hint("ask for less of it"),
-            Unanswered::Fault(Fault::Garbled(why)) => ToolError::new(
-                Code::ProtocolError,
-                format!("the reply of the MCP server {server} cannot be read: {why}"),
-            ),
+            Unanswered::Fault(Fault::Garbled(why)) => self.unreadable("reply", &why),
             Unanswered::Ended(why) => {
                 let mut info = ErrorInfo::new(
                     Code::Unavailable,
@@ -155,6 +153,14 @@ impl McpTool {
                 ToolError::unavailable(format!("the MCP server {server} was not asked: {why}"))
             }
         }
+    }
+
+    fn unreadable(&self, what: &str, why: &dyn Display) -> ToolError {
+        let server = &self.link.server.name;
+        ToolError::new(
+            Code::ProtocolError,
+            format!("the {what} of the MCP server {server} cannot be read: {why}"),
+        )
     }
 
     fn hold_to_schema(&self, outcome: &Outcome) {
@@ -201,7 +207,7 @@ impl Tool for McpTool {
                 "the tool wants to ask something, and there is no way to be asked here",
             ));
         }
-        let outcome = content::outcome(result);
+        let outcome = content::outcome(result).map_err(|why| self.unreadable("result", &why))?;
         self.hold_to_schema(&outcome);
         Ok(outcome.into())
     }

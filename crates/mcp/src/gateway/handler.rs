@@ -9,9 +9,9 @@ use outfitter_core::{
     Arguments, CallHost, CallId, Clock, EventSink, Hash, Principal, RawCall, SessionId,
 };
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ErrorCode, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
-    Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -80,6 +80,25 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         answered(self.called(request, &context)).await
+    }
+
+    /// What the library knows no type for. That is also a method it knows, with parameters that do
+    /// not fit it.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != "tools/call" {
+            let code = ErrorCode::METHOD_NOT_FOUND;
+            return Err(ErrorData::new(code, request.method, None));
+        }
+        let why = match request.params_as::<CallToolRequestParams>() {
+            Err(error) => error.to_string(),
+            Ok(_) => "there are none".to_owned(),
+        };
+        let misfit = format!("the parameters of tools/call do not fit: {why}");
+        Err(ErrorData::invalid_params(misfit, None))
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`handler`]: listing and calling, as the library asks for them
 //! - [`queues`]: one call of a session after the other; [`guard`]: an answer also after a panic
 //! - [`progress`], [`results`]: what happens meanwhile, and what came of it
+//! - [`problem`]: how a request is refused
 //!
 //! The gateway decides nothing: every listing and every call goes to the
 //! [`CallHost`](outfitter_core::CallHost), which takes the principal from the transport and sends
@@ -11,6 +12,7 @@
 
 mod guard;
 mod handler;
+mod problem;
 mod progress;
 mod queues;
 mod results;

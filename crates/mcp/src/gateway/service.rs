@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full};
 use outfitter_core::{CallHost, Clock, Principal, Subject, Tenant};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
+use super::problem::{readable, refuse};
 
 /// The header that names a session of the protocol's legacy era.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
@@ -94,7 +94,8 @@ impl McpService {
         }
     }
 
-    /// Answers one request.
+    /// Answers one request. What is refused before it is a message of the protocol is refused as
+    /// everywhere in the HTTP API, with `application/problem+json`.
     pub async fn handle<B>(&self, request: Request<B>) -> Response<BoxBody<Bytes, Infallible>>
     where
         B: http_body_util::BodyExt + Send + 'static,
@@ -112,7 +113,7 @@ impl McpService {
             return refuse(StatusCode::NOT_FOUND, "Session not found");
         }
         let began = session.is_none();
-        let response = self.inner.handle(request).await;
+        let response = readable(self.inner.handle(request).await).await;
         if began && let Some(session) = response.headers().get(SESSION_HEADER) {
             self.remember(session.to_str().unwrap_or_default(), owner)
                 .await;
@@ -142,10 +143,4 @@ impl McpService {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, (Tenant, Subject)>> {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn refuse(status: StatusCode, why: &'static str) -> Response<BoxBody<Bytes, Infallible>> {
-    let mut response = Response::new(Full::from(why).boxed());
-    *response.status_mut() = status;
-    response
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use outfitter_core::{Code, ToolContext};
 use rstest::rstest;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Odd, call_in, until, watched};
 
@@ -231,6 +231,20 @@ async fn a_result_that_is_no_result_is_taken_as_it_is() {
         let outcome = odd.call("echo", json!({"result": said})).await.unwrap();
         assert_eq!(outcome.result, said);
     }
+}
+
+#[rstest]
+#[case(json!({"content": "nope"}))]
+#[case(json!({"content": {"type": "text", "text": "one block"}}))]
+#[case(json!({"content": 7, "structuredContent": {"a": 1}, "isError": true}))]
+#[tokio::test]
+async fn content_that_is_no_list_is_a_protocol_error_and_no_success(#[case] said: Value) {
+    let odd = Odd::ready("odd_result").await;
+    let error = odd.call("echo", json!({"result": said})).await.unwrap_err();
+    assert_eq!(error.code(), Code::ProtocolError, "{error}");
+    let good = json!({"content": [{"type": "text", "text": "good"}]});
+    let outcome = odd.call("echo", json!({"result": good})).await.unwrap();
+    assert_eq!(outcome.result, json!("good"));
 }
 
 #[tokio::test]
