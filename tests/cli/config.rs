@@ -46,7 +46,7 @@ fn what_explain_prints_is_a_file_that_gives_the_same_values() {
     let first = world.run(&["config", "explain"]);
     let root = world.path("");
     let text = first.stdout.replace("ROOT/", &root.to_string_lossy());
-    world.write("work/again.toml", &text);
+    world.write("here/again.toml", &text);
     let strip = |text: &str| -> Vec<String> {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         lines
@@ -162,11 +162,11 @@ fn flag_over_variable_over_alias_over_file_over_default() {
 #[rstest]
 #[case("AGENT_TOOLS", "", "tools.available", json!([]))]
 #[case("AGENT_TOOLS", "calculator, grep", "tools.available", json!(["calculator", "grep"]))]
-#[case("AGENT_MEMORY_DATABASE", "c.sqlite3", "store.url", json!("sqlite:ROOT/work/c.sqlite3"))]
+#[case("AGENT_MEMORY_DATABASE", "c.sqlite3", "store.url", json!("sqlite:ROOT/here/c.sqlite3"))]
 #[case("SAGE_TOOL_PROGRESS_ENABLED", "false", "progress.enabled", json!(false))]
 #[case("SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS", "0", "progress.flush_interval_ms", json!(0))]
 #[case("SAGE_TOOL_PROGRESS_FLUSH_BYTES", "1024", "progress.flush_bytes", json!(1024))]
-#[case("OUTFITTER_SANDBOX__READ", "~/a,b", "sandbox.read", json!(["ROOT/home/a", "ROOT/work/b"]))]
+#[case("OUTFITTER_SANDBOX__READ", "~/a,b", "sandbox.read", json!(["ROOT/home/a", "ROOT/here/b"]))]
 #[case("OUTFITTER_SANDBOX__READ", "[\"/a,b\"]", "sandbox.read", json!(["/a,b"]))]
 #[case("OUTFITTER_TOOLS__ALIASES", "{ r = \"file_read\" }", "tools.aliases", json!({"r": "file_read"}))]
 #[case("OUTFITTER_PERMISSIONS__LOCAL_ROLE", "guest", "permissions.local_role", json!("guest"))]
@@ -297,9 +297,9 @@ fn the_named_file_then_the_current_directory_then_the_home() {
         "[agent]\nmax_turns = 1\n",
     );
     assert_eq!(turns(&world, &[]), 1);
-    world.write("work/outfitter.toml", "[agent]\nmax_turns = 2\n");
+    world.write("here/outfitter.toml", "[agent]\nmax_turns = 2\n");
     assert_eq!(turns(&world, &[]), 2);
-    world.write("work/other.toml", "[agent]\nmax_turns = 3\n");
+    world.write("here/other.toml", "[agent]\nmax_turns = 3\n");
     assert_eq!(turns(&world, &["--config", "other.toml"]), 3);
 }
 

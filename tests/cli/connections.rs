@@ -61,7 +61,7 @@ fn paths_of_tables_by_name_begin_where_the_file_is() {
         let row = rows.iter().find(|row| row["key"] == key);
         row.unwrap_or_else(|| panic!("no key {key}"))["value"].clone()
     };
-    let real = |text: &str| text.replace("work/../", "");
+    let real = |text: &str| text.replace("here/../", "");
     let dirs = value("skills.dirs");
     assert_eq!(real(dirs[0].as_str().unwrap()), "ROOT/etc/packs");
     assert_eq!(dirs[1], "ROOT/home/more");
@@ -123,7 +123,7 @@ fn what_explain_prints_of_tables_gives_the_same_tables() {
     let printed = world.run(&["config", "explain"]).stdout;
     let root = world.path("");
     world.write(
-        "work/again.toml",
+        "here/again.toml",
         &printed.replace("ROOT/", &root.to_string_lossy()),
     );
     assert_eq!(values(&["--config", "again.toml"]), values(&[]));
@@ -243,7 +243,7 @@ fn what_a_table_cannot_do_without(#[case] toml: &str, #[case] message: &str) {
 #[case("AGENT_SKILLS", "report, citations", "skills.load", json!(["report", "citations"]))]
 #[case("AGENT_SKILLS", "", "skills.load", json!([]))]
 #[case("OUTFITTER_SKILLS__LOAD", "[\"auto\"]", "skills.load", json!(["auto"]))]
-#[case("AGENT_SKILLS_DIR", "packs,~/p", "skills.dirs", json!(["ROOT/work/packs", "ROOT/home/p"]))]
+#[case("AGENT_SKILLS_DIR", "packs,~/p", "skills.dirs", json!(["ROOT/here/packs", "ROOT/home/p"]))]
 #[case("OUTFITTER_PERMISSIONS__APPROVAL", "never", "permissions.approval", json!("never"))]
 #[case("OUTFITTER_SERVER__BIND", "[::1]:80", "server.bind", json!("[::1]:80"))]
 fn a_variable_sets_a_key_of_what_is_connected(

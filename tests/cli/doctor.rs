@@ -77,15 +77,15 @@ fn programs_say_whether_they_answer() {
 fn skills_say_how_many_they_are_and_what_is_wrong() {
     let world = World::new();
     world.write(
-        "work/skills/a/SKILL.md",
+        "here/skills/a/SKILL.md",
         "---\nname: a\ndescription: About a.\n---\nA.\n",
     );
-    world.write("work/skills/b/SKILL.md", "---\nname: b\n---\nB.\n");
+    world.write("here/skills/b/SKILL.md", "---\nname: b\n---\nB.\n");
     let rows = rows(&world, "skills");
     assert_eq!(rows[0], ("ok".to_owned(), "1 skill".to_owned()));
     assert_eq!(rows[1].0, "warn");
     assert!(
-        rows[1].1.starts_with("ROOT/work/skills/b/SKILL.md"),
+        rows[1].1.starts_with("ROOT/here/skills/b/SKILL.md"),
         "{rows:?}"
     );
 }

@@ -73,12 +73,12 @@ fn world() -> World {
          [mcp.servers.off]\nbuiltin = \"notes\"\nenabled = false\n",
     );
     world.write(
-        "work/skills/report/SKILL.md",
+        "here/skills/report/SKILL.md",
         "---\nname: report\ndescription: Writes a report.\nversion: 1.2.0\n---\n\n# Report\n\nWrite it.\n",
     );
-    world.write("work/skills/report/template.md", "# Title\n");
+    world.write("here/skills/report/template.md", "# Title\n");
     world.write(
-        "work/skills/odd/SKILL.md",
+        "here/skills/odd/SKILL.md",
         "---\nname: odd\n---\nNo description.\n",
     );
     let args = ["tools", "call", "calculator", "--session", "s", "--args"];

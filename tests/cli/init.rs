@@ -22,7 +22,7 @@ fn what_is_written_is_right_and_is_used() {
 fn every_line_that_is_switched_off_can_be_switched_on() {
     let world = World::new();
     world.run(&["init"]);
-    let path = world.path("work/outfitter.toml");
+    let path = world.path("here/outfitter.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     let on: String = text
         .lines()
@@ -48,20 +48,20 @@ fn what_is_there_stays_as_it_is() {
         document["written"],
         serde_json::json!(["skills/house-rules/SKILL.md"])
     );
-    let text = std::fs::read_to_string(world.path("work/outfitter.toml")).unwrap();
+    let text = std::fs::read_to_string(world.path("here/outfitter.toml")).unwrap();
     assert_eq!(text, "[agent]\nmax_turns = 7\n");
 
-    world.write("work/skills/house-rules/SKILL.md", "mine");
+    world.write("here/skills/house-rules/SKILL.md", "mine");
     let again = world.run(&["init"]);
     assert_eq!(again.code, 0, "{}", again.shown());
-    let skill = world.path("work/skills/house-rules/SKILL.md");
+    let skill = world.path("here/skills/house-rules/SKILL.md");
     assert_eq!(std::fs::read_to_string(skill).unwrap(), "mine");
 }
 
 #[test]
 fn a_link_that_leads_nowhere_is_not_followed() {
     let world = World::new();
-    let link = world.path("work/outfitter.toml");
+    let link = world.path("here/outfitter.toml");
     std::os::unix::fs::symlink(world.path("elsewhere.toml"), link).unwrap();
     let ran = world.run(&["init", "--json"]);
     assert_eq!(ran.json()["kept"], serde_json::json!(["outfitter.toml"]));
@@ -80,7 +80,7 @@ fn a_named_configuration_is_written_where_it_is_named() {
 #[test]
 fn where_nothing_can_be_written_that_is_said() {
     let world = World::new();
-    world.write("work/skills", "a file");
+    world.write("here/skills", "a file");
     let ran = world.run(&["init"]);
     assert_eq!(ran.code, 1, "{}", ran.shown());
     assert!(

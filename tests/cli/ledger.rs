@@ -59,7 +59,7 @@ fn tools() -> BTreeSet<String> {
         "[mcp.servers.notes]\nbuiltin = \"notes\"\n[commands.planner]\nprogram = \"planner\"\n",
     );
     world.write(
-        "work/skills/tea/SKILL.md",
+        "here/skills/tea/SKILL.md",
         "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n",
     );
     let list = world

@@ -41,7 +41,7 @@ impl Serving {
             .env_clear()
             .env("HOME", world.path("home"))
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .current_dir(world.path("work"))
+            .current_dir(world.path("here"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -7,14 +7,14 @@ const REPORT: &str = "---\nname: report\ndescription: Writes a report, where one
 
 fn world() -> World {
     let world = World::with("[skills]\nload = [\"report\"]\n");
-    world.write("work/skills/report/SKILL.md", REPORT);
-    world.write("work/skills/report/template.md", "# Title\n");
+    world.write("here/skills/report/SKILL.md", REPORT);
+    world.write("here/skills/report/template.md", "# Title\n");
     world.write(
-        "work/skills/cite/SKILL.md",
+        "here/skills/cite/SKILL.md",
         "---\nname: cite\ndescription: Cites sources.\ndependencies: [report]\n---\n\nCite.\n",
     );
     world.write(
-        "work/skills/odd/SKILL.md",
+        "here/skills/odd/SKILL.md",
         "---\nname: odd\n---\nNothing.\n",
     );
     world
@@ -47,10 +47,10 @@ fn programs_read_the_same() {
     assert_eq!(list["skills"][1]["loaded"], true);
     let refused = &list["diagnostics"][0];
     assert_eq!(refused["severity"], "refused");
-    assert_eq!(refused["path"], "ROOT/work/skills/odd/SKILL.md");
+    assert_eq!(refused["path"], "ROOT/here/skills/odd/SKILL.md");
 
     let shown = world.run(&["skills", "show", "cite", "--json"]).json();
-    assert_eq!(shown["skill"]["path"], "ROOT/work/skills/cite/SKILL.md");
+    assert_eq!(shown["skill"]["path"], "ROOT/here/skills/cite/SKILL.md");
     assert_eq!(shown["dependencies"][0], "report");
     assert!(shown["instructions"].as_str().unwrap().contains("Cite."));
     let shown = world.run(&["skills", "show", "report", "--json"]).json();
@@ -78,7 +78,7 @@ fn a_skill_that_is_none_is_not_found_with_the_one_that_was_meant() {
 #[test]
 fn a_skill_that_is_not_available_is_neither_listed_nor_shown() {
     let world = world();
-    world.write("work/outfitter.toml", "[skills]\navailable = [\"ci*\"]\n");
+    world.write("here/outfitter.toml", "[skills]\navailable = [\"ci*\"]\n");
     let list = world.run(&["skills", "list", "--json"]).json();
     assert_eq!(list["skills"].as_array().unwrap().len(), 1, "{list:#}");
     assert_eq!(world.run(&["skills", "show", "report"]).code, 5);
@@ -89,16 +89,16 @@ fn a_directory_that_was_named_and_is_not_there_is_said() {
     let world = World::with("[skills]\ndirs = [\"packs\"]\n");
     let ran = world.run(&["skills", "list"]);
     assert_eq!(ran.code, 0, "{}", ran.shown());
-    assert!(ran.stderr.contains("ROOT/work/packs"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ROOT/here/packs"), "{}", ran.stderr);
     assert_eq!(World::new().run(&["skills", "list"]).stderr, "");
 }
 
 #[test]
 fn a_run_says_which_skills_are_in_use() {
     let world = world();
-    world.write("work/script.yaml", "- text: done\n");
+    world.write("here/script.yaml", "- text: done\n");
     world.write(
-        "work/outfitter.toml",
+        "here/outfitter.toml",
         "[model]\nprovider = \"scripted\"\nscript = \"script.yaml\"\n[skills]\nload = [\"report\"]\n",
     );
     let ran = world.run(&["run", "--json", "hi"]);

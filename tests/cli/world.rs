@@ -23,14 +23,14 @@ impl World {
     pub(crate) fn new() -> Self {
         let root = TempDir::new().unwrap();
         std::fs::create_dir(root.path().join("home")).unwrap();
-        std::fs::create_dir(root.path().join("work")).unwrap();
+        std::fs::create_dir(root.path().join("here")).unwrap();
         Self { root }
     }
 
     /// A machine with this `outfitter.toml` in the current directory.
     pub(crate) fn with(toml: &str) -> Self {
         let world = Self::new();
-        world.write("work/outfitter.toml", toml);
+        world.write("here/outfitter.toml", toml);
         world
     }
 
@@ -72,7 +72,7 @@ impl World {
             .env_clear()
             .env("HOME", self.path("home"))
             .envs(variables.iter().copied())
-            .current_dir(self.path("work"))
+            .current_dir(self.path("here"))
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(Stdio::piped())

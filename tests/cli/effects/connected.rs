@@ -16,8 +16,8 @@ fn of(names: &[String], prefix: &str) -> Vec<String> {
 fn skills_are_found_in_the_directories_that_are_named() {
     let world = World::with("[skills]\ndirs = [\"packs\"]\n");
     let skill = "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n";
-    world.write("work/packs/tea/SKILL.md", skill);
-    world.write("work/skills/other/SKILL.md", &skill.replace("tea", "other"));
+    world.write("here/packs/tea/SKILL.md", skill);
+    world.write("here/skills/other/SKILL.md", &skill.replace("tea", "other"));
     let list = world.run(&["skills", "list", "--json"]).json();
     let names: Vec<&Value> = list["skills"]
         .as_array()
@@ -36,12 +36,12 @@ fn a_server_is_started_as_it_is_configured() {
          args = [\"-c\", \"echo $MARK > mark; exec {PROGRAM} __mcp-notes --file notes.json\"]\n\
          env = {{ MARK = \"as configured\" }}\ncwd = \"here\"\n"
     ));
-    std::fs::create_dir(world.path("work/here")).unwrap();
+    std::fs::create_dir(world.path("here/here")).unwrap();
     let output = call(&world, "n__add", &json!({"title": "t", "text": "x"}));
     assert_eq!(output["status"], "success", "{output}");
-    let mark = std::fs::read_to_string(world.path("work/here/mark")).unwrap();
+    let mark = std::fs::read_to_string(world.path("here/here/mark")).unwrap();
     assert_eq!(mark, "as configured\n");
-    assert!(world.path("work/here/notes.json").is_file());
+    assert!(world.path("here/here/notes.json").is_file());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn probe(more: &str) -> World {
     let world = World::with(&format!(
         "[commands.probe]\nprogram = \"sh\"\nargs = [\"PROBE\"]\n{more}\n"
     ));
-    let path = world.path("work/probe.sh");
+    let path = world.path("here/probe.sh");
     let entry = |subcommand: &str| {
         json!({
             "command": "tell", "subcommand": subcommand, "skill": "telling",
@@ -110,19 +110,19 @@ fn probe(more: &str) -> World {
         })
     };
     let description = json!({"v": 1, "name": "probe", "commands": [entry("all"), entry("less")]});
-    world.write("work/probe.json", &description.to_string());
+    world.write("here/probe.json", &description.to_string());
     world.write(
-        "work/probe.sh",
+        "here/probe.sh",
         &format!(
             "if [ \"$1\" = describe ]; then cat {}; exit; fi\n\
              if [ \"$MARK\" = slow ]; then sleep 60; fi\n\
              if [ \"$MARK\" = much ]; then seq 1 100000; fi\n\
              printf '{{\"v\":1,\"status\":\"success\",\"result\":{{\"mark\":\"%s\",\"token\":%s}}}}' \
              \"$MARK\" \"${{#PROJECT_CLI_TOKEN}}\"\n",
-            world.path("work/probe.json").display()
+            world.path("here/probe.json").display()
         ),
     );
-    let toml = world.path("work/outfitter.toml");
+    let toml = world.path("here/outfitter.toml");
     let text = std::fs::read_to_string(&toml).unwrap();
     std::fs::write(toml, text.replace("PROBE", path.to_str().unwrap())).unwrap();
     world
@@ -178,7 +178,7 @@ fn a_program_offers_only_what_is_wanted_of_it() {
 fn a_program_has_skills_of_its_own() {
     let world = probe("skills_dir = \"of-probe\"");
     world.write(
-        "work/of-probe/telling/SKILL.md",
+        "here/of-probe/telling/SKILL.md",
         "---\nname: telling\ndescription: How to tell.\n---\nTell.\n",
     );
     let list = world

@@ -127,7 +127,7 @@ fn a_result_has_as_much_output_as_there_may_be() {
 #[test]
 fn a_file_is_read_as_far_as_there_may_be() {
     let world = World::with("[files]\nmax_read_bytes = 20\n");
-    world.write("work/a.txt", &"a line\n".repeat(100));
+    world.write("here/a.txt", &"a line\n".repeat(100));
     let output = call(&world, "file_read", &json!({"path": "a.txt"}));
     assert_eq!(output["status"], "success", "{output}");
     let text = output["result"].to_string();
@@ -160,8 +160,8 @@ fn sessions_are_kept_where_the_configuration_says() {
         &["--session", "s"],
     );
     assert_eq!(output.code, 0, "{}", output.shown());
-    assert!(world.path("work/kept/log.db").is_file());
-    assert!(world.path("work/data").is_dir());
+    assert!(world.path("here/kept/log.db").is_file());
+    assert!(world.path("here/data").is_dir());
     assert!(!world.path("home/.local").exists());
 }
 

@@ -48,7 +48,7 @@ fn listed(world: &World, options: &[&str]) -> Vec<String> {
 
 /// The events of a run of a script.
 fn events(world: &World, script: &str) -> Vec<Value> {
-    world.write("work/script.yaml", script);
+    world.write("here/script.yaml", script);
     let ran = world.run_with(&["run", "--json", "go"], &[PATH]);
     ran.stdout
         .lines()

@@ -60,7 +60,7 @@ fn a_silent_stream_says_that_it_lives_as_often_as_configured() {
     let world = World::with(&format!(
         "{SCRIPTED}[server]\nbind = \"127.0.0.1:0\"\nheartbeat_seconds = 1\n"
     ));
-    world.write("work/script.yaml", "- text: done\n  delay_ms: 2500\n");
+    world.write("here/script.yaml", "- text: done\n  delay_ms: 2500\n");
     let serving = Serving::start(&world);
     let input = json!({
         "threadId": "t", "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {},
@@ -90,7 +90,7 @@ fn what_would_be_asked_is_denied_where_nobody_shall_be() {
              [permissions]\nhttp_role = \"admin\"\napproval = \"{approval}\"\n"
         ));
         world.write(
-            "work/script.yaml",
+            "here/script.yaml",
             "- tool_calls: [{ name: execute_shell_command, arguments: { command: pwd } }]\n\
              - text: done\n",
         );
@@ -122,7 +122,7 @@ fn a_run_ends_with_its_connection_or_goes_on_as_configured() {
         let world = World::with(&format!(
             "{SCRIPTED}{ANYWHERE}cancel_on_disconnect = {cancel}\n"
         ));
-        world.write("work/script.yaml", "- text: done\n  delay_ms: 1500\n");
+        world.write("here/script.yaml", "- text: done\n  delay_ms: 1500\n");
         let serving = Serving::start(&world);
         let body = json!({"input": "go", "session_id": "s"}).to_string();
         let run = serving.leave("POST /v1/runs", &body, |line| {
