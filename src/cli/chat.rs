@@ -9,7 +9,7 @@ use super::Invocation;
 use super::args::ChatArgs;
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{Signals, hold, line, runtime, until_stopped};
+use super::session::{Signals, hold, line, runtime, then_disconnect, until_stopped};
 use outfitter_core::Code;
 
 /// The session of a chat that is not told which.
@@ -28,7 +28,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
         Some(id) => id,
         None => SessionId::new(SESSION).map_err(|error| Failure::of(Code::Internal, &error))?,
     };
-    runtime()?.block_on(async {
+    let work = async {
         let _held = hold(&whole, &id)?;
         let session = at.open(&whole, &args.options, id.into()).await?;
         if !at.global.json {
@@ -50,7 +50,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
             last = super::run::ended(at, &end?)?;
         }
         Ok(last)
-    })
+    };
+    runtime()?.block_on(then_disconnect(&whole, work))
 }
 
 /// The next line of the person; none at an empty one, the end, or a signal.

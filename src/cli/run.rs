@@ -10,7 +10,7 @@ use super::Invocation;
 use super::args::{Prompt, RunArgs};
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{Which, hold, runtime, until_stopped};
+use super::session::{Which, hold, runtime, then_disconnect, until_stopped};
 
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
@@ -36,7 +36,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
     }
     let agent = whole.agent()?;
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
-    runtime()?.block_on(async {
+    let work = async {
         let _held = hold(&whole, &id)?;
         let prompt = match &input {
             Input::Prompt(text) => Some(text.clone()),
@@ -48,7 +48,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         ended(at, &end?)
-    })
+    };
+    runtime()?.block_on(then_disconnect(&whole, work))
 }
 
 /// The exit status of a run. Its events have said why; people are told once more.

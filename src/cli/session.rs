@@ -167,6 +167,19 @@ pub(crate) fn connected<T>(
     })
 }
 
+/// Does the work of a command, and ends in good order what was connected for it. A person who asks
+/// twice to stop does not wait for that.
+pub(crate) async fn then_disconnect<T>(
+    whole: &Outfitter,
+    work: impl Future<Output = Result<T, Stop>>,
+) -> Result<T, Stop> {
+    let done = work.await;
+    if !matches!(done, Err(Stop::Abandoned(_))) {
+        whole.disconnect().await;
+    }
+    done
+}
+
 /// A runtime for one command.
 pub(crate) fn runtime() -> Result<Runtime, Stop> {
     tokio::runtime::Builder::new_multi_thread()

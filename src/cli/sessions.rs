@@ -15,7 +15,7 @@ use super::ask;
 use super::documents::{self, Deleted};
 use super::failure::{Failure, Stop};
 use super::output::encoded;
-use super::session::{hold, runtime, until_stopped};
+use super::session::{hold, runtime, then_disconnect, until_stopped};
 use crate::outfit::Outfitter;
 use crate::render::{Renderer, View, tables, transcript};
 
@@ -31,7 +31,9 @@ pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<Exit
             SessionsCommand::Show { id } => show(at, &whole, id).await,
             SessionsCommand::Replay { id } => replay(at, &whole, id).await,
             SessionsCommand::Delete { id } => delete(at, &whole, id).await,
-            SessionsCommand::Answer(args) => return answer(at, &whole, args).await,
+            SessionsCommand::Answer(args) => {
+                return then_disconnect(&whole, answer(at, &whole, args)).await;
+            }
         }?;
         Ok(ExitCode::SUCCESS)
     })

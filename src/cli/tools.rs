@@ -12,7 +12,7 @@ use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsCommand};
 use super::failure::{Failure, Stop};
 use super::output::encoded;
-use super::session::{connected, hold, runtime, until_stopped, watch};
+use super::session::{connected, hold, runtime, then_disconnect, until_stopped, watch};
 use crate::render::tables;
 
 /// Arguments larger than this are a mistake.
@@ -107,7 +107,7 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
     let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
-    let end = runtime()?.block_on(async {
+    let work = async {
         let session = at.open(&whole, &args.options, id.clone().into()).await?;
         let cancel = Cancel::new();
         let calling = async {
@@ -131,7 +131,8 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
         let (end, shown) = ended?;
         shown?;
         Ok::<_, Stop>(end?)
-    });
+    };
+    let end = runtime()?.block_on(then_disconnect(&whole, work));
     drop(held);
     match end? {
         CallEnd::Output(output) => said(at, &output),

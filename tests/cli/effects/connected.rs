@@ -45,6 +45,18 @@ fn a_server_is_started_as_it_is_configured() {
 }
 
 #[test]
+fn a_server_is_let_end_by_itself_after_a_call() {
+    let world = World::with(&format!(
+        "[mcp.servers.n]\ncommand = \"sh\"\ncwd = \".\"\n\
+         args = [\"-c\", \"{PROGRAM} __mcp-notes --file notes.json; echo ended > mark\"]\n"
+    ));
+    let output = call(&world, "n__add", &json!({"title": "t", "text": "x"}));
+    assert_eq!(output["status"], "success", "{output}");
+    let mark = std::fs::read_to_string(world.path("here/mark")).unwrap();
+    assert_eq!(mark, "ended\n");
+}
+
+#[test]
 fn servers_are_used_or_not_as_they_are_switched() {
     let tools = |more: &str, all: &str| {
         let toml = format!("{all}[mcp.servers.n]\nbuiltin = \"notes\"\n{more}\n");
