@@ -32,7 +32,7 @@ pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<Exit
             SessionsCommand::Replay { id } => replay(at, &whole, id).await,
             SessionsCommand::Delete { id } => delete(at, &whole, id).await,
             SessionsCommand::Answer(args) => {
-                return then_disconnect(&whole, answer(at, &whole, args)).await;
+                return Box::pin(then_disconnect(&whole, answer(at, &whole, args))).await;
             }
         }?;
         Ok(ExitCode::SUCCESS)
