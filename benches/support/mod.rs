@@ -6,9 +6,12 @@
     reason = "each bench takes a part of this and is a crate of its own"
 )]
 
+pub(crate) mod bare;
+pub(crate) mod caller;
 pub(crate) mod cpu;
 pub(crate) mod provider;
 pub(crate) mod report;
+pub(crate) mod served;
 pub(crate) mod world;
 
 /// What a bench gives when it could not measure.

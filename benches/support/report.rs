@@ -57,16 +57,26 @@ impl Report {
         self.verdict(what, found / most, &shown, &limit);
     }
 
+    /// Holds a number to the least that it may be.
+    pub(crate) fn at_least(&mut self, what: &str, found: f64, least: f64) {
+        let word = self.word(least / found.max(f64::MIN_POSITIVE));
+        println!("  budget: {what} >= {least:.2}: {found:.2}, {word}");
+    }
+
     fn verdict(&mut self, what: &str, of_budget: f64, shown: &str, limit: &str) {
-        let word = if of_budget <= 1.0 {
+        let word = self.word(of_budget);
+        println!("  budget: {what} <= {limit}: {shown}, {word}");
+    }
+
+    fn word(&mut self, of_budget: f64) -> &'static str {
+        if of_budget <= 1.0 {
             "kept"
         } else if of_budget <= NOISE {
             "over, within the noise"
         } else {
             self.missed = true;
             "MISSED"
-        };
-        println!("  budget: {what} <= {limit}: {shown}, {word}");
+        }
     }
 
     /// Says whether something that must hold does.

@@ -36,6 +36,11 @@ fn echo(args: Said) -> Said {
     args
 }
 
+/// The tool that does nothing.
+pub(crate) fn echo_tool() -> Arc<dyn Tool> {
+    echo::tool()
+}
+
 /// As `echo`, but as if it changed something, so that its intent is recorded first.
 #[outfitter::tool(register = false, effects(write))]
 fn change(args: Said) -> Said {
