@@ -6,8 +6,9 @@ use outfitter_core::Code;
 
 use super::Invocation;
 use super::args::ConfigCommand;
-use super::documents::{self, ConfigChecked};
+use super::documents::{self, ConfigChecked, ToldFirst};
 use super::failure::{Failure, Stop};
+use super::session::connected;
 use crate::config::explain::{self, Note};
 use crate::config::{self, ConfigError, Loaded, Problem};
 
@@ -15,7 +16,8 @@ use crate::config::{self, ConfigError, Loaded, Problem};
 pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCode, Stop> {
     match command {
         ConfigCommand::Check => check(at)?,
-        ConfigCommand::Explain => explain(at)?,
+        ConfigCommand::Explain { prompt: false } => explain(at)?,
+        ConfigCommand::Explain { prompt: true } => prompt(at)?,
         ConfigCommand::Schema { markdown: true } => at.out.data(&config::markdown())?,
         ConfigCommand::Schema { markdown: false } => at.out.document(&config::schema())?,
     }
@@ -76,6 +78,25 @@ fn explain(at: &Invocation<'_>) -> Result<(), Stop> {
     } else {
         at.out.data(&explain::as_toml(&loaded, &notes))
     }
+}
+
+/// What a model is told before the first words of a person, here and now.
+fn prompt(at: &Invocation<'_>) -> Result<(), Stop> {
+    let (_, whole) = at.outfit(Vec::new())?;
+    let (system, opening) = connected(&whole, || Ok(whole.told_first()))?;
+    if at.global.json {
+        let opening = opening.as_deref();
+        return documents::write(
+            at,
+            &ToldFirst {
+                v: 1,
+                system: &system,
+                opening,
+            },
+        );
+    }
+    let rest = opening.map_or_else(String::new, |opening| format!("\n{opening}\n"));
+    at.out.data(&format!("{system}\n{rest}"))
 }
 
 /// What a reader of `config explain` wants to know beside the keys.

@@ -38,6 +38,10 @@ pub fn schema_files() -> Vec<SchemaFile> {
             "config-explain.schema.json",
             "Outfitter: the configuration in effect, version 1",
         ),
+        document_schema::<ToldFirst<'static>>(
+            "config-explain-prompt.schema.json",
+            "Outfitter: what a model is told first, version 1",
+        ),
         document_schema::<Report>(
             "doctor.schema.json",
             "Outfitter: what works here and what does not, version 1",
@@ -74,6 +78,19 @@ pub(crate) struct ConfigChecked {
     /// The file; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
+}
+
+/// What a model is told before the first words of a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ToldFirst<'a> {
+    /// The version of this document.
+    #[schemars(extend("const" = 1))]
+    pub(crate) v: u32,
+    /// The system message.
+    pub(crate) system: &'a str,
+    /// What is loaded from the start; left out where nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) opening: Option<&'a str>,
 }
 
 /// A session that was deleted.

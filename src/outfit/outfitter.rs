@@ -115,7 +115,6 @@ impl Outfitter {
     fn agent_with(&self, model: Arc<dyn ModelProvider>) -> Agent {
         let agent = &self.config.agent;
         let progress = &self.config.progress;
-        let system_prompt = agent.system_prompt.as_deref().unwrap_or(prompt::DEFAULT);
         Agent::new(AgentParts {
             services: self
                 .services
@@ -127,7 +126,7 @@ impl Outfitter {
             artifacts: self.artifacts.clone(),
             clock: self.clock.clone(),
             settings: AgentSettings {
-                system_prompt: system_prompt.into(),
+                system_prompt: self.system_prompt(),
                 limits: Limits {
                     max_turns: agent.max_turns,
                     max_total_tokens: agent.max_total_tokens,
@@ -148,6 +147,12 @@ impl Outfitter {
     pub fn served_agent(&self) -> Agent {
         self.agent()
             .unwrap_or_else(|error| self.agent_with(Arc::new(NoModel::because(error.to_info()))))
+    }
+
+    /// What every session is told first.
+    pub(super) fn system_prompt(&self) -> Arc<str> {
+        let own = self.config.agent.system_prompt.as_deref();
+        own.unwrap_or(prompt::DEFAULT).into()
     }
 
     /// Holds a session of the person at this machine for this process, so that no other works on

@@ -54,6 +54,15 @@ impl Outfitter {
             .seal(Grant::full(role), Selection::default())
     }
 
+    /// What a model would be told in a new session of the person at this machine, before their
+    /// first words: the system message, and what is loaded from the start.
+    #[must_use]
+    pub fn told_first(&self) -> (Arc<str>, Option<Arc<str>>) {
+        let proxy = self.proxy(self.config().permissions.local_role);
+        let told = self.told_of_skills(&proxy.grant().skills, None);
+        (told.system_behind(&self.system_prompt()), told.opening)
+    }
+
     /// What the person at this machine may use now, without a session.
     #[must_use]
     pub fn view(&self, attended: Attended) -> Arc<ToolView> {

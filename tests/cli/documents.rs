@@ -90,6 +90,7 @@ fn world() -> World {
 #[rstest]
 #[case(&["config", "check"], "cli/config-check.schema.json")]
 #[case(&["config", "explain"], "cli/config-explain.schema.json")]
+#[case(&["config", "explain", "--prompt"], "cli/config-explain-prompt.schema.json")]
 #[case(&["doctor"], "cli/doctor.schema.json")]
 #[case(&["skills", "list"], "cli/skill-list.schema.json")]
 #[case(&["skills", "show", "report"], "cli/skill.schema.json")]

@@ -114,3 +114,22 @@ fn a_run_says_which_skills_are_in_use() {
         shown.stderr
     );
 }
+
+#[test]
+fn what_a_model_is_told_first_is_shown() {
+    let toml = "[agent]\nsystem_prompt = \"You make tea.\"\n[skills]\nload = [\"tea\"]\n";
+    let world = World::with(toml);
+    world.write(
+        "here/skills/tea/SKILL.md",
+        "---\nname: tea\ndescription: Makes tea.\n---\nBoil water.\n",
+    );
+    let ran = world.run(&["config", "explain", "--prompt", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    let told = ran.json();
+    let system = told["system"].as_str().unwrap();
+    assert!(system.starts_with("You make tea.\n\n"), "{system}");
+    assert!(system.contains("Makes tea."), "{system}");
+    assert!(told["opening"].as_str().unwrap().contains("Boil water."));
+    let read = world.run(&["config", "explain", "--prompt"]);
+    assert!(read.stdout.starts_with(system), "{}", read.stdout);
+}

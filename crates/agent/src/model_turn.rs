@@ -128,12 +128,7 @@ impl Run<'_> {
     /// What every session is told, and what this one is told besides.
     fn system_prompt(&self) -> Arc<str> {
         let all = &self.parts.settings.system_prompt;
-        let own = &self.session.told.system;
-        match (all.is_empty(), own.is_empty()) {
-            (_, true) => all.clone(),
-            (true, false) => own.clone(),
-            (false, false) => format!("{all}\n\n{own}").into(),
-        }
+        self.session.told.system_behind(all)
     }
 }
 

@@ -48,6 +48,18 @@ pub struct Told {
     pub warnings: Vec<(WarningCode, String)>,
 }
 
+impl Told {
+    /// The whole system message, behind what every session is told.
+    #[must_use]
+    pub fn system_behind(&self, all: &Arc<str>) -> Arc<str> {
+        match (all.is_empty(), self.system.is_empty()) {
+            (_, true) => all.clone(),
+            (true, false) => self.system.clone(),
+            (false, false) => format!("{all}\n\n{}", self.system).into(),
+        }
+    }
+}
+
 impl Session {
     /// Whose rows its log is.
     #[must_use]

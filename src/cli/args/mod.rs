@@ -101,7 +101,11 @@ pub enum ConfigCommand {
     /// Say what is wrong with the configuration
     Check,
     /// Print every key with its value, where it comes from and what it means
-    Explain,
+    Explain {
+        /// Print what a model is told first instead
+        #[arg(long)]
+        prompt: bool,
+    },
     /// Print the JSON Schema of outfitter.toml
     Schema {
         /// Print the tables of the documentation instead
