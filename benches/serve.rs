@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use outfitter_text::tokens::tables_loaded;
 use support::Fallible;
+use support::bare::Answers;
 use support::caller::{Caller, Connection, Way, call_if_asked};
 use support::cpu::{Case, compare, median};
 use support::report::{Report, ratio};
@@ -33,6 +34,7 @@ const IDLE: &str = "keep-idle-sessions";
 
 /// In the order in which they are measured.
 const BARE: &str = "bare rmcp, in sessions";
+const LATER: &str = "bare rmcp, a tool that yields once, in sessions";
 const GATED: &str = "bare rmcp behind our HTTP layer, in sessions";
 const OURS: &str = "/mcp, in sessions";
 const BARE_MODERN: &str = "bare rmcp, without sessions";
@@ -84,11 +86,13 @@ impl Line {
 
 fn throughput(report: &mut Report) -> Fallible<()> {
     let (ours_dir, gated_dir) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let bare = Serving::bare()?;
+    let bare = Serving::bare(Answers::AtOnce)?;
+    let later = Serving::bare(Answers::Later)?;
     let gated = Serving::whole(gated_dir.path(), "memory:", Behind::Bare)?;
     let ours = Serving::whole(ours_dir.path(), "memory:", Behind::Gateway)?;
     let mut lines = [
         Line::new(BARE, &bare, Way::Session)?,
+        Line::new(LATER, &later, Way::Session)?,
         Line::new(GATED, &gated, Way::Session)?,
         Line::new(OURS, &ours, Way::Session)?,
         Line::new(BARE_MODERN, &bare, Way::Modern)?,

@@ -22,8 +22,17 @@ use tokio::task::JoinSet;
 use super::Fallible;
 use super::world::Said;
 
+/// How the tool gives its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// The first time that it is asked, which no tool does that waits for anything.
+    AtOnce,
+    /// The second time.
+    Later,
+}
+
 #[derive(Clone)]
-struct Echo;
+struct Echo(Answers);
 
 impl ServerHandler for Echo {
     fn get_info(&self) -> ServerConfig {
@@ -39,6 +48,9 @@ impl ServerHandler for Echo {
         let refused = |error: serde_json::Error| {
             ErrorData::new(ErrorCode::INVALID_PARAMS, error.to_string(), None)
         };
+        if self.0 == Answers::Later {
+            tokio::task::yield_now().await;
+        }
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let said: Said = serde_json::from_value(arguments).map_err(refused)?;
         let result = serde_json::to_value(said).map_err(refused)?;
@@ -47,9 +59,9 @@ impl ServerHandler for Echo {
 }
 
 /// What answers at `/mcp`.
-pub(crate) fn router() -> Router {
+pub(crate) fn router(answers: Answers) -> Router {
     let service = StreamableHttpService::new(
-        || Ok(Echo),
+        move || Ok(Echo(answers)),
         Arc::<LocalSessionManager>::default(),
         StreamableHttpServerConfig::default(),
     );
@@ -57,8 +69,8 @@ pub(crate) fn router() -> Router {
 }
 
 /// Serves it over connections like those of our server.
-pub(crate) async fn serve(listener: TcpListener) -> Fallible<()> {
-    let router = router();
+pub(crate) async fn serve(listener: TcpListener, answers: Answers) -> Fallible<()> {
+    let router = router(answers);
     let mut connections = JoinSet::new();
     loop {
         let (stream, _) = listener.accept().await?;

@@ -15,6 +15,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
+use super::bare::Answers;
 use super::world::echo_tool;
 use super::{Fallible, bare};
 
@@ -49,9 +50,9 @@ impl Serving {
     }
 
     /// Serves the library's own server and nothing of ours.
-    pub(crate) fn bare() -> Fallible<Self> {
-        Self::of(async |listener| {
-            let _ = bare::serve(listener).await;
+    pub(crate) fn bare(answers: Answers) -> Fallible<Self> {
+        Self::of(async move |listener| {
+            let _ = bare::serve(listener, answers).await;
         })
     }
 
@@ -97,7 +98,7 @@ fn server(whole: &Arc<Outfitter>, behind: Behind) -> Server {
             Box::new(move |calls| mounted(McpService::new(GatewayOptions::loopback(calls, clock))))
         }
         Behind::Bare => Box::new(|_| Mounted {
-            router: bare::router(),
+            router: bare::router(Answers::AtOnce),
             stop: Box::new(|| ()),
         }),
     };
