@@ -11,10 +11,12 @@
 mod calls;
 mod floods;
 mod gateway;
+mod gateway_client;
 mod hosted;
 mod http;
 mod lists;
 mod lives;
 mod peers;
 mod pipeline;
+mod refusals;
 mod support;
