@@ -143,7 +143,7 @@ fn contents_outside_the_roots_are_unreadable(
 #[rstest]
 fn the_shadow_file_is_unreadable_even_for_root(#[values("full", "partial")] level: &str) {
     if !we_are_root() {
-        say("skipped: /etc/shadow is unreadable for anyone but root anyway");
+        say("SKIPPED(not-root): /etc/shadow is unreadable for anyone but root anyway");
         return;
     }
     let place = Place::new(Identity::Ourselves).unwrap();

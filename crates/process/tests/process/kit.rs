@@ -215,11 +215,11 @@ fn program_of(identity: Identity) -> Option<&'static Path> {
 /// directory lives as long as the test process, and the system cleans up after it.
 fn copy_for_nobody() -> Option<(TempDir, PathBuf)> {
     if !we_are_root() {
-        say("skipped as nobody: only root can become nobody");
+        say("SKIPPED(not-root): only root can become nobody");
         return None;
     }
     if !Path::new("/usr/bin/setpriv").exists() {
-        say("skipped as nobody: there is no setpriv here");
+        say("SKIPPED(setpriv): there is no setpriv here");
         return None;
     }
     let dir = tempfile::Builder::new()

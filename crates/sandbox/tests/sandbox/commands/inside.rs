@@ -133,7 +133,7 @@ async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it() 
     let support = probe(&supervisor()).await.unwrap();
     if support.level < outfitter_process::Level::Full {
         super::kit::say(&format!(
-            "skipped: needs a mount namespace: {:?}",
+            "SKIPPED(namespace): needs a mount namespace: {:?}",
             support.reasons
         ));
         return;

@@ -219,11 +219,11 @@ fn copy_for_nobody() -> Option<&'static Path> {
     static COPY: OnceLock<Option<(TempDir, PathBuf)>> = OnceLock::new();
     let copy = COPY.get_or_init(|| {
         if !rustix::process::geteuid().is_root() {
-            say("skipped as nobody: only root can become nobody");
+            say("SKIPPED(not-root): only root can become nobody");
             return None;
         }
         if !Path::new("/usr/bin/setpriv").exists() {
-            say("skipped as nobody: there is no setpriv here");
+            say("SKIPPED(setpriv): there is no setpriv here");
             return None;
         }
         let dir = tempfile::tempdir().unwrap();

@@ -84,8 +84,12 @@ fn a_program_works_inside(
         return;
     };
     if !outside.succeeded() {
+        let word = match identity {
+            Identity::Ourselves => "program",
+            Identity::Nobody => "as-nobody",
+        };
         say(&format!(
-            "skipped as {identity:?}: it does not work outside either: {outside:?}"
+            "SKIPPED({word}): it does not work outside either: {outside:?}"
         ));
         return;
     }
@@ -120,7 +124,7 @@ fn python_locks_work_with_a_mount_namespace(
     );
     if !got.stdout.contains("namespace") || !Path::new("/usr/bin/python3").exists() {
         say(&format!(
-            "skipped: needs Python and a mount namespace: {got:?}"
+            "SKIPPED(namespace): needs Python and a mount namespace: {got:?}"
         ));
         return;
     }

@@ -12,7 +12,7 @@ use super::world::{World, here, hits, put};
 fn nothing_is_denied() -> bool {
     let root = rustix::process::geteuid().is_root();
     if root {
-        eprintln!("skipped: this runs as root, whom no permission bits hold back");
+        eprintln!("SKIPPED(root): this runs as root, whom no permission bits hold back");
     }
     root
 }

@@ -94,7 +94,7 @@ async fn the_matches_are_those_of_ripgrep() {
     ];
     for (search, arguments) in cases {
         let Some(theirs) = ripgrep(tree, &arguments) else {
-            eprintln!("skipped: {RIPGREP} cannot be run here, so nothing was compared");
+            eprintln!("SKIPPED(ripgrep): {RIPGREP} cannot be run here, so nothing was compared");
             return;
         };
         assert!(!theirs.is_empty(), "{arguments:?} matches nothing");
