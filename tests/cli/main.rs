@@ -7,6 +7,7 @@
 )]
 
 mod arguments;
+mod calls;
 mod config;
 mod configuration_doc;
 mod connections;
