@@ -8,7 +8,6 @@
 //!   documentation.
 
 mod catalogue;
-mod connections;
 mod derived;
 pub mod explain;
 mod file;

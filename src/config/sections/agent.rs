@@ -1,0 +1,32 @@
+//! `[agent]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The loop around the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Agent {
+    /// What the model is told before anything else. Without it, a short text of ours.
+    pub system_prompt: Option<String>,
+    /// How many model calls one turn may take.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub max_turns: u32,
+    /// How many calls of one reply run at once.
+    #[schemars(range(min = 1, max = 256))]
+    pub max_tool_concurrency: u32,
+    /// How many tokens one turn may use, in and out. Without it there is no limit.
+    #[schemars(range(min = 1))]
+    pub max_total_tokens: Option<u64>,
+}
+
+impl Default for Agent {
+    fn default() -> Self {
+        Self {
+            system_prompt: None,
+            max_turns: 40,
+            max_tool_concurrency: 10,
+            max_total_tokens: None,
+        }
+    }
+}

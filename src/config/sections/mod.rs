@@ -1,0 +1,72 @@
+//! The keys: their types, defaults, bounds and documentation. A table is a file.
+//!
+//! This folder is the one place where a key is declared. The JSON Schema, the table in the
+//! documentation, the checks of values and `config explain` are made from it.
+
+mod agent;
+mod commands;
+mod files;
+mod formats;
+mod mcp;
+mod model;
+mod permissions;
+mod progress;
+mod sandbox;
+mod server;
+mod shell;
+mod skills;
+mod store;
+mod tools;
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use agent::Agent;
+pub use commands::{Credential, Program};
+pub use files::Files;
+pub use mcp::{Mcp, McpServer};
+pub use model::{Model, Tokenizer};
+pub use permissions::{Approval, Permissions};
+pub use progress::Progress;
+pub use sandbox::{Backend, Require, Sandbox};
+pub use server::Server;
+pub use shell::Shell;
+pub use skills::{Load, Skills};
+pub use store::Store;
+pub use tools::Tools;
+
+/// The configuration of Outfitter: the tables and keys of `outfitter.toml`. Every key has a
+/// default; an empty file is valid; an unknown key is an error.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+#[schemars(title = "outfitter.toml")]
+pub struct Config {
+    /// Which model answers, and how it is called.
+    pub model: Model,
+    /// The loop around the model.
+    pub agent: Agent,
+    /// Which tools there are, and how much of a result a model reads.
+    pub tools: Tools,
+    /// Who may do what.
+    pub permissions: Permissions,
+    /// Where commands run and what they can touch.
+    pub sandbox: Sandbox,
+    /// The tools that run commands.
+    pub shell: Shell,
+    /// The tools that read and write files.
+    pub files: Files,
+    /// What running tools print, while they run.
+    pub progress: Progress,
+    /// Where sessions are kept.
+    pub store: Store,
+    /// What is served over HTTP.
+    pub server: Server,
+    /// Instruction packs.
+    pub skills: Skills,
+    /// Servers whose tools are used.
+    pub mcp: Mcp,
+    /// A program of the project whose commands become one tool, `project_cli`.
+    pub commands: BTreeMap<String, Program>,
+}
