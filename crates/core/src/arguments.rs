@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::strict_json;
+use crate::strict_json::parse_strict;
 
 /// Why a text is not the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Arguments {
         let raw = raw.into();
         let parsed = match raw.trim() {
             "" | "null" => Ok(Value::Object(Map::new())),
-            text => strict_json::parse(text).and_then(object),
+            text => parse_strict(text).and_then(object),
         };
         Self { raw, parsed }
     }

@@ -90,5 +90,6 @@ pub use sandbox::{
 pub use services::{Expansion, Services, ToolIndex};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
+pub use strict_json::parse_strict;
 pub use time::{Clock, SystemClock, UnixMs};
 pub use tool::{Facts, SessionFacts, Tool};

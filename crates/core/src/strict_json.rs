@@ -12,8 +12,12 @@ use crate::{Malformed, MalformedKind};
 /// Marks our own error among those of serde_json.
 const PREFIX: &str = "\u{1}duplicate:";
 
-/// Reads one JSON value and nothing after it.
-pub(crate) fn parse(text: &str) -> Result<Value, Malformed> {
+/// Reads one JSON value and nothing after it, strictly: a key given twice and an integer that
+/// neither `i64` nor `u64` holds are errors, because reading on would change what was meant.
+///
+/// # Errors
+/// [`Malformed`] with the kind of the fault and where it is.
+pub fn parse_strict(text: &str) -> Result<Value, Malformed> {
     let path = RefCell::new(Vec::new());
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Strict { path: &path }

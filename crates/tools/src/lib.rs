@@ -54,6 +54,7 @@
 //! # }
 //! ```
 
+mod coerce;
 mod expand_tools;
 mod input_schema;
 mod naming;

@@ -56,12 +56,21 @@ fn fitting_answers(schema: &Value) -> String {
     let choices = schema.get("enum").and_then(Value::as_array);
     match (choices, schema.get("type").and_then(Value::as_str)) {
         (Some(choices), _) => {
-            let choices: Vec<String> = choices.iter().map(canonical).collect();
-            format!("it is one of {}", choices.join(", "))
+            let more = choices.len().saturating_sub(MAX_FAULTS);
+            let choices: Vec<String> = choices
+                .iter()
+                .take(MAX_FAULTS)
+                .map(|choice| canonical(&shown("", choice)))
+                .collect();
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("it is one of {}{more}", choices.join(", "))
         }
         (None, Some("object")) => schema_hint(schema),
         (None, Some(kind)) => format!("it is of the type {kind}"),
-        (None, None) => format!("it fits the schema {}", canonical(schema)),
+        (None, None) => format!("it fits the schema {}", canonical(&shown("", schema))),
     }
 }
 
@@ -253,15 +262,86 @@ fn property_schema<'s>(schema: &'s Value, at: &str, name: &str) -> Option<&'s Va
 
 /// The schema of the value at a path, as far as it is written out.
 fn object_at<'s>(schema: &'s Value, at: &str) -> Option<&'s Value> {
-    at.split('/').skip(1).try_fold(schema, |schema, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        match schema.get("properties").and_then(|map| map.get(&step)) {
-            Some(property) => Some(property),
-            None => schema.get("items"),
+    at.split('/')
+        .skip(1)
+        .try_fold(resolved(schema, schema), |place, step| {
+            let step = step.replace("~1", "/").replace("~0", "~");
+            let below = match place.get("properties").and_then(|map| map.get(&step)) {
+                Some(property) => property,
+                None => place.get("items")?,
+            };
+            Some(resolved(schema, below))
+        })
+}
+
+/// What a schema refers to within the whole one, or the schema itself.
+fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
+    /// How far references are followed.
+    const MAX_REFERENCES: usize = 8;
+    let mut place = schema;
+    for _ in 0..MAX_REFERENCES {
+        let Some(Value::String(reference)) = place.get("$ref") else {
+            break;
+        };
+        match reference.strip_prefix('#').and_then(|at| whole.pointer(at)) {
+            Some(target) => place = target,
+            None => break,
         }
-    })
+    }
+    place
 }
 
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::choices(json!({"enum": ["red", "blue", 3]}), json!("green"), "it is one of \"red\", \"blue\", 3")]
+    #[case::kind(json!({"type": "boolean"}), json!("yes"), "it is of the type boolean")]
+    #[case::form(
+        json!({"type": "object", "properties": {"name": {"type": "string"}, "age": {"type": "integer"}}, "required": ["name"]}),
+        json!({"age": 3}),
+        "its arguments (* required): name* string, age integer"
+    )]
+    #[case::empty_form(json!({"type": "object", "additionalProperties": false}), json!(3), "it takes no arguments: {}")]
+    #[case::several_kinds(
+        json!({"type": ["integer", "null"]}),
+        json!("x"),
+        r#"it fits the schema {"type":["integer","null"]}"#
+    )]
+    #[case::anything_else(json!({"minimum": 3}), json!(2), r#"it fits the schema {"minimum":3}"#)]
+    fn an_unfit_answer_is_told_what_fits(
+        #[case] schema: Value,
+        #[case] answer: Value,
+        #[case] hint: &str,
+    ) {
+        let error = check_answer(&schema, &answer).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArguments);
+        assert!(
+            error.message.starts_with("the answer does not fit"),
+            "{error}"
+        );
+        assert_eq!(error.hint.as_deref(), Some(hint));
+    }
+
+    #[test]
+    fn the_hint_for_an_answer_is_bounded_and_ours_is_the_fault_of_a_schema_that_is_none() {
+        let choices: Vec<String> = (0..10_000).map(|n| format!("choice {n}")).collect();
+        let error = check_answer(&json!({"enum": choices}), &json!(1)).unwrap_err();
+        let hint = error.hint.unwrap();
+        assert!(
+            hint.len() < 1000 && hint.ends_with("and 9980 more"),
+            "{hint}"
+        );
+        let long = json!({"pattern": "x".repeat(100_000)});
+        let hint = check_answer(&long, &json!("y")).unwrap_err().hint.unwrap();
+        assert!(hint.len() < 1000, "{} bytes", hint.len());
+        let error = check_answer(&json!({"type": "no such"}), &json!(1)).unwrap_err();
+        assert_eq!(error.code, Code::Internal);
+    }
 }

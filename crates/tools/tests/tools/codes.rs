@@ -41,7 +41,8 @@ fn reader() -> Probe {
 #[case::list("list", r#"["a.txt"]"#)]
 #[case::missing("missing", "{}")]
 #[case::wrong_type("wrong_type", r#"{"path":5}"#)]
-#[case::no_coercion("no_coercion", r#"{"path":"a","lines":"5"}"#)]
+#[case::no_number("no_number", r#"{"path":"a","lines":"5px"}"#)]
+#[case::a_number_too_small("a_number_too_small", r#"{"path":"a","lines":"0"}"#)]
 #[case::unknown_name("unknown_name", r#"{"path":"a","pth":"b","other":1}"#)]
 #[case::many(
     "many",
@@ -169,6 +170,7 @@ fn gated() -> World {
         available: NameSet::all(),
         aliases: BTreeMap::from([("read".to_owned(), "file_read".to_owned())]),
         policy: Arc::new(Denies),
+        ..ToolsConfig::default()
     });
     world.grant = Grant {
         tools: NameSet::of([

@@ -6,6 +6,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod arguments;
 mod artifacts;
 mod authority;
 mod codes;
