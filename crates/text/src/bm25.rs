@@ -1,9 +1,11 @@
-//! Ranking by Okapi BM25: how well each of a few documents fits a query, and why.
+//! Ranking by Okapi BM25: how well each of many short documents fits a query, and why.
 //!
-//! The index is meant for hundreds or thousands of short texts that are ranked as a whole: names,
-//! descriptions, tags.
+//! The index is meant for up to some ten thousand short texts that are ranked as a whole: names,
+//! descriptions, tags. Everything that does not depend on the query is worked out when it is made:
+//! a search adds up what each of its words is worth where it stands, and keeps the best.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::words::words;
 
@@ -12,6 +14,9 @@ const SATURATION: f64 = 1.2;
 
 /// How much a long document is held against it, from 0 to 1.
 const LENGTH: f64 = 0.75;
+
+/// Different words of a query that are looked for; those after them are left out.
+pub const MAX_QUERY_WORDS: usize = 256;
 
 /// One document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,17 +44,17 @@ pub struct Match {
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Index {
-    documents: Vec<Document>,
-    /// In how many documents each word is.
-    spread: HashMap<String, usize>,
-    mean_length: f64,
+    documents: usize,
+    /// Where each word stands, in the order of the documents.
+    postings: HashMap<String, Vec<Posting>>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Document {
-    /// How often each word is in it, by the weight of where it is.
-    words: HashMap<String, f64>,
-    length: f64,
+/// A word in a document.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    document: u32,
+    /// What it adds to the score of a query that has it.
+    worth: f32,
 }
 
 impl Index {
@@ -58,77 +63,131 @@ impl Index {
     where
         D: IntoIterator<Item = (f64, &'a str)>,
     {
-        let mut index = Self::default();
-        for texts in documents {
-            let mut document = Document::default();
+        let mut postings: HashMap<String, Vec<Posting>> = HashMap::new();
+        let mut lengths = Vec::new();
+        for (document, texts) in (0..=u32::MAX).zip(documents) {
+            let mut length = 0.0;
             for (weight, text) in texts {
                 for word in words(text) {
-                    *document.words.entry(word).or_default() += weight;
-                    document.length += weight;
+                    length += weight;
+                    let places = postings.entry(word).or_default();
+                    match places.last_mut() {
+                        Some(last) if last.document == document => last.worth += narrow(weight),
+                        Some(_) | None => places.push(Posting {
+                            document,
+                            worth: narrow(weight),
+                        }),
+                    }
                 }
             }
-            for word in document.words.keys() {
-                *index.spread.entry(word.clone()).or_default() += 1;
-            }
-            index.documents.push(document);
+            lengths.push(length);
         }
-        let total: f64 = index.documents.iter().map(|each| each.length).sum();
-        index.mean_length = total / count(index.documents.len().max(1));
-        index
+        let all = count(lengths.len());
+        let mean = lengths.iter().sum::<f64>() / all.max(1.0);
+        for places in postings.values_mut() {
+            let having = count(places.len());
+            let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
+            for place in places {
+                // Until here it was how often the word is there, by the weight of where it is.
+                let often = f64::from(place.worth);
+                let relative = lengths[place.document as usize] / mean.max(f64::MIN_POSITIVE);
+                let held_against = SATURATION * (1.0 - LENGTH + LENGTH * relative);
+                let worth = rarity * often * (SATURATION + 1.0) / (often + held_against);
+                place.worth = narrow(worth);
+            }
+        }
+        Self {
+            documents: lengths.len(),
+            postings,
+        }
     }
 
     /// The documents that have at least one word of `query`, the best first, at most `limit`. Equal
     /// ones are in the order of the index.
     #[must_use]
     pub fn search(&self, query: &str, limit: usize) -> Vec<Match> {
-        let mut wanted: BTreeMap<String, ()> = BTreeMap::new();
-        wanted.extend(words(query).into_iter().map(|word| (word, ())));
-        let mut found: Vec<Match> = self
-            .documents
+        self.search_among(query, limit, |_| true)
+    }
+
+    /// The same among the documents that `admits` takes. It is asked about few: only about those
+    /// that would be among the best.
+    #[must_use]
+    pub fn search_among(
+        &self,
+        query: &str,
+        limit: usize,
+        admits: impl Fn(usize) -> bool,
+    ) -> Vec<Match> {
+        let wanted: BTreeSet<String> = words(query).into_iter().collect();
+        let known: Vec<(&str, &[Posting])> = wanted
             .iter()
-            .enumerate()
-            .filter_map(|(at, document)| self.matched(at, document, wanted.keys()))
+            .filter_map(|word| Some((word.as_str(), self.postings.get(word)?.as_slice())))
+            .take(MAX_QUERY_WORDS)
             .collect();
-        found.sort_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| a.document.cmp(&b.document))
-        });
-        found.truncate(limit);
+        let mut scores = vec![0.0_f32; if known.is_empty() { 0 } else { self.documents }];
+        for (_, places) in &known {
+            for place in *places {
+                scores[place.document as usize] += place.worth;
+            }
+        }
+        let mut found: Vec<Match> = best(&scores, limit, admits)
+            .into_iter()
+            .map(|document| told(document, &known))
+            .collect();
+        found.sort_by(|a, b| descending(a.score, b.score).then(a.document.cmp(&b.document)));
         found
     }
+}
 
-    fn matched<'q>(
-        &self,
-        at: usize,
-        document: &Document,
-        wanted: impl Iterator<Item = &'q String>,
-    ) -> Option<Match> {
-        let mut told: Vec<(String, f64)> = wanted
-            .filter_map(|word| {
-                let often = *document.words.get(word)?;
-                Some((word.clone(), self.worth(word, often, document.length)))
-            })
-            .collect();
-        if told.is_empty() {
-            return None;
+/// The places of the highest scores above zero, at most `limit`.
+fn best(scores: &[f32], limit: usize, admits: impl Fn(usize) -> bool) -> Vec<usize> {
+    // Sorted, the best first. It is short, and most scores do not get into it.
+    let mut best: Vec<(f32, usize)> = Vec::new();
+    let mut bar = 0.0_f32;
+    for (document, &score) in scores.iter().enumerate() {
+        if score <= bar || limit == 0 || !admits(document) {
+            continue;
         }
-        told.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Some(Match {
-            document: at,
-            score: told.iter().map(|(_, worth)| worth).sum(),
-            words: told,
-        })
+        let at = best.partition_point(|(other, _)| *other >= score);
+        best.truncate(limit - 1);
+        best.insert(at.min(best.len()), (score, document));
+        if best.len() == limit {
+            bar = best[limit - 1].0;
+        }
     }
+    best.into_iter().map(|(_, document)| document).collect()
+}
 
-    fn worth(&self, word: &str, often: f64, length: f64) -> f64 {
-        let all = count(self.documents.len());
-        let having = count(self.spread.get(word).copied().unwrap_or_default());
-        let rarity = (1.0 + (all - having + 0.5) / (having + 0.5)).ln();
-        let relative = length / self.mean_length.max(f64::MIN_POSITIVE);
-        let held_against = SATURATION * (1.0 - LENGTH + LENGTH * relative);
-        rarity * often * (SATURATION + 1.0) / (often + held_against)
+/// A document with the reasons why it was found.
+fn told(document: usize, known: &[(&str, &[Posting])]) -> Match {
+    let place = u32::try_from(document).unwrap_or(u32::MAX);
+    let mut words: Vec<(String, f64)> = known
+        .iter()
+        .filter_map(|(word, places)| {
+            let at = places
+                .binary_search_by_key(&place, |posting| posting.document)
+                .ok()?;
+            Some(((*word).to_owned(), f64::from(places[at].worth)))
+        })
+        .collect();
+    words.sort_by(|a, b| descending(a.1, b.1).then_with(|| a.0.cmp(&b.0)));
+    Match {
+        document,
+        score: words.iter().map(|(_, worth)| worth).sum(),
+        words,
     }
+}
+
+fn descending(a: f64, b: f64) -> Ordering {
+    b.total_cmp(&a)
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits of a score are more than a ranking needs"
+)]
+fn narrow(worth: f64) -> f32 {
+    worth as f32
 }
 
 #[expect(
@@ -210,6 +269,22 @@ mod tests {
             prop_assert!(found.len() <= 5);
             prop_assert!(found.iter().all(|found| found.score.is_finite() && found.score > 0.0));
             prop_assert!(found.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        }
+
+        #[test]
+        fn the_best_few_are_the_beginning_of_all(
+            texts in prop::collection::vec("[a-d ]{0,12}", 0..20), query in "[a-d ]{0,12}",
+            limit in 0_usize..6, only in 1_usize..4,
+        ) {
+            let index = Index::of(texts.iter().map(|text| vec![(1.0, text.as_str())]));
+            let admits = |document: usize| document.is_multiple_of(only);
+            let mut all = index.search(&query, texts.len());
+            all.retain(|found| admits(found.document));
+            let few = index.search_among(&query, limit, admits);
+            prop_assert_eq!(few.len(), limit.min(all.len()));
+            for (one, other) in few.iter().zip(&all) {
+                prop_assert!((one.score - other.score).abs() < 1e-5);
+            }
         }
     }
 }
