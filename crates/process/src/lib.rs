@@ -39,3 +39,4 @@ pub use probe::{Support, probe};
 pub use program::{SUPERVISE_WORD, SupervisorProgram, run_if_supervisor};
 pub use spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 pub use stage::Stage;
+pub use supervisor::seccomp_program;

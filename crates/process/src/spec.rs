@@ -71,6 +71,9 @@ impl fmt::Debug for ChildSpec {
 pub enum Confinement {
     /// Supervised, not confined: the child may do what we may do.
     Unconfined,
+    /// Supervised; the child is a program that confines another one. When its tree is asked to end,
+    /// it is not: it has to stay until what it holds has ended.
+    Wrapper,
     /// Confined as told.
     Confined(Confined),
 }

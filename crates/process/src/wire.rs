@@ -175,6 +175,7 @@ impl Order {
         w.u64(file_bytes);
         match &self.spec.confinement {
             Confinement::Unconfined => w.u8(0),
+            Confinement::Wrapper => w.u8(2),
             Confinement::Confined(confined) => {
                 w.u8(1);
                 w.u8(match confined.level {
@@ -214,6 +215,7 @@ impl Order {
         };
         let confinement = match r.u8()? {
             0 => Confinement::Unconfined,
+            2 => Confinement::Wrapper,
             1 => Confinement::Confined(Confined {
                 level: match r.u8()? {
                     0 => Level::None,

@@ -10,12 +10,11 @@ use outfitter_core::{
     Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Offset, OutputChunk,
     SandboxError,
 };
-use outfitter_process::{
-    ChildSpec, Confinement, Limits, SpawnError, Stdin, SupervisorProgram, spawn,
-};
+use outfitter_process::{ChildSpec, Limits, SpawnError, Stdin, SupervisorProgram, spawn};
 use tokio::task::JoinSet;
 
 use crate::environment::set;
+use crate::hold::Hold;
 use crate::job::{Job, Plan};
 use crate::protected::Protected;
 use crate::scratch::{Scratch, private_directory};
@@ -38,7 +37,7 @@ pub(crate) struct Manner {
     pub(crate) supervisor: SupervisorProgram,
     pub(crate) workspace: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
-    pub(crate) confinement: Confinement,
+    pub(crate) hold: Hold,
     /// Hidden from confined commands, or kept from being written, as far as it exists when they
     /// start.
     pub(crate) protected: Protected,
@@ -83,7 +82,7 @@ impl Jobs {
             source,
         })?;
         let workdir = self.workdir(&command.workdir)?;
-        let spec = self.child(&command, workdir);
+        let spec = self.child(&command, workdir)?;
         let spawned = spawn(&self.manner.supervisor, spec).await;
         let plan = Plan {
             id: JobId::mint(&*self.manner.clock),
@@ -191,40 +190,29 @@ impl Jobs {
         })
     }
 
-    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> ChildSpec {
+    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> Result<ChildSpec, SandboxError> {
         let mut env = self.manner.environment.clone();
         for (name, value) in &command.env {
             set(&mut env, name, value.into());
         }
-        ChildSpec {
-            argv: match &command.command {
-                CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
-                CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
-            },
+        let argv = match &command.command {
+            CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
+            CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
+        };
+        let path = env.iter().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, dirs)| dirs.clone()).unwrap_or_default();
+        let held = self
+            .manner
+            .hold
+            .hold(argv, &path, cwd, &self.manner.protected)?;
+        Ok(ChildSpec {
+            argv: held.argv,
             env,
-            cwd,
+            cwd: held.cwd,
             stdin: Stdin::Null,
-            confinement: self.confinement(),
+            confinement: held.confinement,
             limits: Limits::DEFAULT,
-        }
-    }
-
-    fn confinement(&self) -> Confinement {
-        let mut confinement = self.manner.confinement.clone();
-        match &mut confinement {
-            Confinement::Unconfined => {}
-            Confinement::Confined(confined) => {
-                let fixed = self.manner.protected.existing_fixed(&confined.write);
-                confined.fixed.extend(fixed);
-                let private = &confined.private;
-                // A private directory is hidden already, all but what this session may use of it.
-                let hide = self.manner.protected.existing().into_iter();
-                confined
-                    .hide
-                    .extend(hide.filter(|path| !private.contains(path)));
-            }
-        }
-        confinement
+        })
     }
 }
 
@@ -249,7 +237,7 @@ pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
             stage: Stage::WorkingDirectory,
             detail,
             source,
-        } => SandboxError::Invalid(format!(
+        } => SandboxError::Workdir(format!(
             "its working directory {detail} cannot be entered ({source}), and nothing was run"
         )),
         SpawnError::Setup {

@@ -1,7 +1,8 @@
 //! Where the commands of a session run and its files live.
 //!
 //! - [`files`]: the files of a session, by directory handle
-//! - [`local`], [`passthrough`]: the two backends of this machine
+//! - [`local`], [`bwrap`], [`passthrough`]: the backends whose commands are processes of this machine
+//! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`host`], [`roots`], `environment`, `scratch`: what a command sees, may read, and calls home
 //! - `jobs`, `job`, `spool`: commands that run, and their output
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
@@ -9,13 +10,17 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod bwrap;
 mod environment;
 pub mod files;
+mod hold;
 pub mod host;
 mod job;
 mod jobs;
 pub mod local;
+mod mount_plan;
 pub mod passthrough;
+mod process_sandbox;
 pub mod protected;
 pub mod roots;
 mod scratch;
@@ -25,8 +30,8 @@ pub mod startup;
 pub use files::{FileLimits, LocalFiles};
 pub use host::Host;
 pub use jobs::{MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
-pub use local::{LocalPolicy, LocalSandbox, Session};
-pub use passthrough::PassthroughSandbox;
+pub use local::{LocalPolicy, Session};
+pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
 pub use roots::ReadableRoots;
 pub use spool::SPOOL_BYTES;

@@ -3,26 +3,23 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use outfitter_core::{
-    Clock, CommandSpec, Exit, Files, JobId, JobInfo, Killed, Level, Offset, OutputChunk, Sandbox,
-    SandboxError, SandboxInfo,
-};
+use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
 use outfitter_process::{Confined, Confinement, Network, SupervisorProgram, Support};
 
 use crate::environment::{Visible, build};
 use crate::files::LocalFiles;
+use crate::hold::Hold;
 use crate::host::Host;
 use crate::jobs::{Jobs, Manner};
+use crate::process_sandbox::ProcessSandbox;
 use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
 
 /// The name of this backend.
 pub const BACKEND: &str = "local";
 
-/// What both backends of this machine need.
+/// What every backend of this machine needs.
 pub struct Session {
     /// The program that is re-executed as the supervisor.
     pub supervisor: SupervisorProgram,
@@ -55,81 +52,71 @@ pub struct LocalPolicy {
     pub data_dir: PathBuf,
 }
 
-/// A session's sandbox on this machine. Its jobs end when it is dropped.
-pub struct LocalSandbox {
-    info: SandboxInfo,
-    jobs: Jobs,
-    files: LocalFiles,
-    left_out: Vec<String>,
+/// A session's sandbox, held by the kernel.
+///
+/// # Errors
+/// [`SandboxError::Unavailable`] when the required level cannot be had here, with the reasons;
+/// [`SandboxError::Io`] when the session's directory cannot be made.
+pub fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, SandboxError> {
+    let level = core_level(policy.support.level);
+    if level < policy.require {
+        return Err(refusal(&policy));
+    }
+    let info = SandboxInfo {
+        backend: BACKEND.to_owned(),
+        level,
+        isolating: level > Level::None,
+        missing: policy.support.reasons.clone(),
+        workspace: session.files.workspace().to_owned(),
+        network: policy.network == Network::On,
+    };
+    open_held(session, policy, info, |confined| {
+        Hold::Kernel(Confinement::Confined(confined))
+    })
 }
 
-impl LocalSandbox {
-    /// A session's sandbox.
-    ///
-    /// # Errors
-    /// [`SandboxError::Unavailable`] when the required level cannot be had here, with the reasons;
-    /// [`SandboxError::Io`] when the session's directory cannot be made.
-    pub fn open(session: Session, policy: LocalPolicy) -> Result<Self, SandboxError> {
-        let level = core_level(policy.support.level);
-        if level < policy.require {
-            return Err(refusal(&policy));
-        }
-        let workspace = session.files.workspace().to_owned();
-        let scratch = open_scratch(&session.session_dir)?;
-        let readable = ReadableRoots::of(&session.host, &workspace, &policy.read);
-        let visible = Visible::Roots {
-            readable: &readable,
-            workspace: &workspace,
-        };
-        let environment = build(&session.host, &scratch, &visible, &session.passed);
-        let info = SandboxInfo {
-            backend: BACKEND.to_owned(),
-            level,
-            isolating: level > Level::None,
-            missing: policy.support.reasons.clone(),
-            workspace: workspace.clone(),
-            network: policy.network == Network::On,
-        };
-        let mut left_out = readable.left_out.clone();
-        left_out.extend(environment.left_out);
-        let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
-        let manner = Manner {
-            supervisor: session.supervisor,
-            environment: environment.variables,
-            confinement: Confinement::Confined(Confined {
-                level: policy.support.level,
-                network: policy.network,
-                write,
-                read: readable.read,
-                fixed: Vec::new(),
-                hide: readable.hide,
-                private: by_both_names(policy.data_dir),
-                blank: readable.blank,
-            }),
-            protected: session.files.protected().clone(),
-            workspace,
-            scratch,
-            clock: session.clock,
-        };
-        Ok(Self {
-            info,
-            jobs: Jobs::new(manner, &session.session_dir)?,
-            files: session.files,
-            left_out,
-        })
-    }
-
-    /// What was asked for and left out, one sentence each, for diagnostics.
-    #[must_use]
-    pub fn left_out(&self) -> &[String] {
-        &self.left_out
-    }
-
-    /// Ends every job and waits until they are gone: the quiet end of a session. Dropping it ends
-    /// them, too, and does not wait.
-    pub async fn close(&self, grace: Duration) {
-        self.jobs.end_all(grace).await;
-    }
+/// A sandbox whose commands see what the policy shows them, however they are held.
+pub(crate) fn open_held(
+    session: Session,
+    policy: LocalPolicy,
+    info: SandboxInfo,
+    hold: impl FnOnce(Confined) -> Hold,
+) -> Result<ProcessSandbox, SandboxError> {
+    let workspace = session.files.workspace().to_owned();
+    let scratch = open_scratch(&session.session_dir)?;
+    let readable = ReadableRoots::of(&session.host, &workspace, &policy.read);
+    let visible = Visible::Roots {
+        readable: &readable,
+        workspace: &workspace,
+    };
+    let environment = build(&session.host, &scratch, &visible, &session.passed);
+    let mut left_out = readable.left_out.clone();
+    left_out.extend(environment.left_out);
+    let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
+    let manner = Manner {
+        supervisor: session.supervisor,
+        environment: environment.variables,
+        hold: hold(Confined {
+            level: policy.support.level,
+            network: policy.network,
+            write,
+            read: readable.read,
+            fixed: Vec::new(),
+            hide: readable.hide,
+            private: by_both_names(policy.data_dir),
+            blank: readable.blank,
+        }),
+        protected: session.files.protected().clone(),
+        workspace,
+        scratch,
+        clock: session.clock,
+    };
+    Ok(ProcessSandbox {
+        info,
+        jobs: Jobs::new(manner, &session.session_dir)?,
+        files: session.files,
+        left_out,
+    })
 }
 
 /// The path as given and as it really is: what protects it may know it by either.
@@ -188,46 +175,5 @@ fn core_level(level: outfitter_process::Level) -> Level {
         outfitter_process::Level::None => Level::None,
         outfitter_process::Level::Partial => Level::Partial,
         outfitter_process::Level::Full => Level::Full,
-    }
-}
-
-#[async_trait]
-impl Sandbox for LocalSandbox {
-    fn info(&self) -> &SandboxInfo {
-        &self.info
-    }
-
-    async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
-        self.jobs.spawn(command).await
-    }
-
-    async fn output(
-        &self,
-        job: &JobId,
-        from: Offset,
-        max: usize,
-        wait: Duration,
-    ) -> Result<OutputChunk, SandboxError> {
-        self.jobs.output(job, from, max, wait).await
-    }
-
-    async fn tail(&self, job: &JobId, max: usize) -> Result<OutputChunk, SandboxError> {
-        self.jobs.tail(job, max)
-    }
-
-    async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {
-        self.jobs.wait(job).await
-    }
-
-    async fn kill(&self, job: &JobId, grace: Duration) -> Result<Killed, SandboxError> {
-        self.jobs.kill(job, grace).await
-    }
-
-    fn jobs(&self) -> Vec<JobInfo> {
-        self.jobs.list()
-    }
-
-    fn files(&self) -> &dyn Files {
-        &self.files
     }
 }

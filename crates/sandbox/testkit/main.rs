@@ -1,7 +1,7 @@
 //! Stands in for the real binary in tests: a program whose `main` begins as it must, and which then
 //! runs one command in a sandbox as its arguments say.
 //!
-//! `run [--backend local|partial|passthrough] [--network on] [--workdir D] --workspace W --data D
+//! `run [--backend local|partial|bwrap|passthrough] [--network on] [--workdir D] --workspace W --data D
 //! -- PROGRAM ARGS…` copies the command's output, and prints how it ended as JSON-free lines on
 //! standard error: `notice: …`, then `code=N` or `signal=N`. The surrounding environment is ours.
 
@@ -16,8 +16,8 @@ use outfitter_core::{
     CommandLine, CommandSpec, Level, Offset, Sandbox, SandboxError, Stream, SystemClock,
 };
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, LocalSandbox, Network, PassthroughSandbox, Protected, Session,
-    SupervisorProgram, probe,
+    Host, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, bwrap, local,
+    passthrough, probe,
 };
 
 /// Longer than any test.
@@ -45,8 +45,7 @@ fn main() -> ExitCode {
 }
 
 struct Options {
-    passthrough: bool,
-    partial: bool,
+    backend: String,
     network: Network,
     workspace: PathBuf,
     data: PathBuf,
@@ -61,8 +60,7 @@ impl Options {
             return Err("usage: run … -- PROGRAM ARGS…".to_owned());
         }
         let mut options = Self {
-            passthrough: false,
-            partial: false,
+            backend: "local".to_owned(),
             network: Network::Off,
             workspace: PathBuf::new(),
             data: PathBuf::new(),
@@ -78,9 +76,7 @@ impl Options {
                     break;
                 }
                 "--backend" => {
-                    let backend = value()?;
-                    options.passthrough = backend == "passthrough";
-                    options.partial = backend == "partial";
+                    options.backend = value()?.into_string().map_err(|_| "UTF-8 expected")?;
                 }
                 "--network" => {
                     if value()? == "on" {
@@ -151,14 +147,14 @@ async fn open(options: &Options) -> Result<Box<dyn Sandbox>, String> {
         passed: Vec::new(),
         clock: Arc::new(SystemClock),
     };
-    if options.passthrough {
-        let sandbox = PassthroughSandbox::open(session).map_err(|error| error.to_string())?;
+    if options.backend == "passthrough" {
+        let sandbox = passthrough::open(session).map_err(|error| error.to_string())?;
         return Ok(Box::new(sandbox));
     }
     let mut support = probe(&session.supervisor)
         .await
         .map_err(|error| error.to_string())?;
-    if options.partial && support.level == outfitter_process::Level::Full {
+    if options.backend == "partial" && support.level == outfitter_process::Level::Full {
         support.level = outfitter_process::Level::Partial;
         support.reasons = vec!["less was asked for".to_owned()];
     }
@@ -170,7 +166,11 @@ async fn open(options: &Options) -> Result<Box<dyn Sandbox>, String> {
         write: Vec::new(),
         data_dir: options.data.clone(),
     };
-    let sandbox = LocalSandbox::open(session, policy).map_err(|error| error.to_string())?;
+    let opened = match options.backend.as_str() {
+        "bwrap" => bwrap::open(session, policy).await,
+        _ => local::open(session, policy),
+    };
+    let sandbox = opened.map_err(|error| error.to_string())?;
     for text in sandbox.left_out() {
         say(&format!("left out: {text}"));
     }

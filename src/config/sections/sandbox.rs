@@ -11,8 +11,8 @@ use super::formats::{FilePath, VariableName};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sandbox {
-    /// What runs commands: `local` confines them; `passthrough` does not, and then every command
-    /// needs an approval.
+    /// What runs commands: `local` confines them; `bwrap` does it with the program of that name,
+    /// which must be there; `passthrough` does not, and then every command needs an approval.
     pub backend: Backend,
     /// Whether commands reach the network.
     pub network: bool,
@@ -38,6 +38,8 @@ pub enum Backend {
     /// Processes of this machine, confined.
     #[default]
     Local,
+    /// Processes of this machine, in namespaces that bubblewrap makes.
+    Bwrap,
     /// Processes of this machine, not confined.
     Passthrough,
 }
@@ -48,6 +50,7 @@ impl Backend {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Local => "local",
+            Self::Bwrap => "bwrap",
             Self::Passthrough => "passthrough",
         }
     }

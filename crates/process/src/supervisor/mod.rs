@@ -36,10 +36,11 @@ use crate::wire::{Failure, Order, Report};
 
 use control::Control;
 use launch::Launch;
-use reaper::Scope;
+use reaper::{Scope, Spared};
 use roots::Roots;
 
 pub(crate) use crate::sys::landlock_abi;
+pub use seccomp::seccomp_program;
 
 /// Exit code of a process that was started with our word and without our socket.
 const NOT_OURS: i32 = 64;
@@ -78,8 +79,10 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
     let Order { task, spec } = order;
     let confinement = spec.confinement.clone();
     let mut launch = Launch::prepare(task, spec)?;
+    let mut spared = Spared::Nobody;
     match confinement {
         Confinement::Unconfined => {}
+        Confinement::Wrapper => spared = Spared::TheChild,
         Confinement::Confined(confined) => {
             launch.confine(seccomp::filter(confined.network));
             match confined.level {
@@ -96,7 +99,7 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
     let child = launch.start()?;
     control.release_streams();
     control.report(&Report::Started);
-    reaper::run(control, &signals, child, Scope::Descendants);
+    reaper::run(control, &signals, child, Scope::Descendants, spared);
     Ok(())
 }
 
@@ -122,7 +125,7 @@ fn supervise_namespaced(
             let child = launch.start()?;
             control.release_streams();
             control.report(&Report::Started);
-            reaper::run(control, signals, child, Scope::Namespace);
+            reaper::run(control, signals, child, Scope::Namespace, Spared::Nobody);
             Ok(())
         }
     }

@@ -30,6 +30,14 @@ pub(super) enum Scope {
     Descendants,
 }
 
+/// Who is not asked to end when the tree is. Nobody is spared when it is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spared {
+    Nobody,
+    /// It holds the others, and ends when they have.
+    TheChild,
+}
+
 #[derive(Clone, Copy)]
 enum Phase {
     Running,
@@ -48,10 +56,17 @@ enum Phase {
 }
 
 /// Waits until nothing of the tree is left, and reports how the child ended.
-pub(super) fn run(control: &mut Control, signals: &OwnedFd, child: Pid, scope: Scope) {
+pub(super) fn run(
+    control: &mut Control,
+    signals: &OwnedFd,
+    child: Pid,
+    scope: Scope,
+    spared: Spared,
+) {
     let mut reaper = Reaper {
         child,
         scope,
+        spared,
         phase: Phase::Running,
         ending: None,
         left_behind: false,
@@ -79,6 +94,7 @@ pub(super) fn run(control: &mut Control, signals: &OwnedFd, child: Pid, scope: S
 struct Reaper {
     child: Pid,
     scope: Scope,
+    spared: Spared,
     phase: Phase,
     ending: Option<Ending>,
     /// Whether the child ended before anybody asked it to: only what is there then was left behind
@@ -188,7 +204,13 @@ impl Reaper {
                     self.phase = Phase::Asked {
                         until: Instant::now() + Duration::from_millis(u64::from(grace_ms)),
                     };
-                    tree::ask(self.scope);
+                    tree::ask(
+                        self.scope,
+                        match self.spared {
+                            Spared::Nobody => &[],
+                            Spared::TheChild => std::slice::from_ref(&self.child),
+                        },
+                    );
                 }
                 Phase::Asked { .. } | Phase::Killing { .. } => {}
             },

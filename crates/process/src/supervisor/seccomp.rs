@@ -193,6 +193,20 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
     filter.finish()
 }
 
+/// The same filter as the bytes that other programs take from a file: an array of the kernel's
+/// `struct sock_filter`, in the byte order of this machine.
+#[must_use]
+pub fn seccomp_program(network: Network) -> Vec<u8> {
+    filter(network)
+        .iter()
+        .flat_map(|step| {
+            let code = step.code.to_ne_bytes();
+            let k = step.k.to_ne_bytes();
+            [code[0], code[1], step.jt, step.jf, k[0], k[1], k[2], k[3]]
+        })
+        .collect()
+}
+
 fn no_lent_rights(filter: &mut Filter) {
     for (number, mode) in MODE_ARGUMENTS.iter().chain(MODE_ARGUMENTS_HERE) {
         filter.by_bits(

@@ -11,10 +11,17 @@ use crate::sys;
 /// than this is killed in the rounds that follow.
 const STOP_ROUNDS: usize = 16;
 
-/// `SIGTERM` to all, and `SIGCONT` so that the stopped ones can hear it.
-pub(super) fn ask(scope: Scope) {
-    signal_all(scope, Signal::TERM);
-    signal_all(scope, Signal::CONT);
+/// `SIGTERM` to all but these, and `SIGCONT` so that the stopped ones can hear it.
+pub(super) fn ask(scope: Scope, but: &[Pid]) {
+    for signal in [Signal::TERM, Signal::CONT] {
+        if but.is_empty() {
+            signal_all(scope, signal);
+        } else {
+            let mut found = descendants();
+            found.retain(|one| !but.contains(&one.pid));
+            send(&found, signal);
+        }
+    }
 }
 
 /// `SIGKILL` to all. To be repeated until nobody is left.

@@ -53,3 +53,5 @@ pub(super) const MAX_SEARCH_THREADS: usize = 4;
 pub(super) const MAX_RESOLVE_TRIES: u32 = 128;
 /// How many symbolic links a path may have, as in the kernel.
 pub(super) const MAX_LINKS: u32 = 40;
+/// The most changes that are made together.
+pub(super) const MAX_CHANGES: usize = 256;

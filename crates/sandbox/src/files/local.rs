@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, List, Listed, Put,
-    Range, Reach, Search, SearchFound, Written,
+    FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, List,
+    Listed, Put, Range, Reach, Search, SearchFound, Written,
 };
 use rustix::fd::OwnedFd;
 
@@ -15,7 +15,7 @@ use super::error::protected;
 use super::limits::FileLimits;
 use super::place::Place;
 use super::root::{Rights, Root};
-use super::{copy, find, list, read, search, write};
+use super::{commit, copy, find, list, read, search, write};
 use crate::protected::Protected;
 
 /// The files of a session, beneath directory handles. Cheap to clone; clones are the same files.
@@ -111,6 +111,11 @@ impl LocalFiles {
         self
     }
 
+    #[cfg(test)]
+    pub(super) fn inner(&self) -> &Inner {
+        &self.0
+    }
+
     /// Where the workspace really was when it was opened.
     #[must_use]
     pub fn workspace(&self) -> &Path {
@@ -152,6 +157,11 @@ impl Files for LocalFiles {
     async fn put(&self, file: FileRef<'_>, put: Put) -> Result<Written, FilesError> {
         self.at(file, move |place, gone| write::put(place, &put, gone))
             .await
+    }
+
+    async fn commit(&self, changes: Vec<FileChange>) -> Result<(), FilesError> {
+        let files = Arc::clone(&self.0);
+        blocking(move |gone| commit::commit(&files, &changes, gone)).await
     }
 
     async fn hash(&self, file: FileRef<'_>) -> Result<Hash, FilesError> {

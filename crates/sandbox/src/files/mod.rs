@@ -9,6 +9,7 @@
 //! - `read`, `write`, `temporary`, `parents`, `repository`: single files
 //! - `scan`, `walk`, `ignored`, `notes`: directories
 //! - `list`, `find`, `pattern`, `search`, `hits`: what is asked of directories
+//! - `commit`: several changes made together
 //! - `copy`: import and export
 //!
 //! # Paths
@@ -31,6 +32,7 @@
 //! What replaces a file keeps neither its extended attributes nor its other hard links.
 
 mod cancel;
+mod commit;
 mod copy;
 mod error;
 mod find;

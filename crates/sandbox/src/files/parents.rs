@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use outfitter_core::{FileKind, FilesError};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::error::protected;
@@ -55,12 +55,25 @@ pub(super) fn refuse_place(
     Ok(())
 }
 
-/// Makes the directories that are missing, each through a handle of the one before.
-pub(super) fn make_parents(
+/// A directory that was made for a file, and can be unmade.
+pub(super) struct MadeDirectory {
+    parent: Pinned,
+    name: String,
+}
+
+impl MadeDirectory {
+    /// Removes it, if nothing is in it.
+    pub(super) fn unmake(&self) {
+        let _ = rustix::fs::unlinkat(&self.parent.fd, &self.name, AtFlags::REMOVEDIR);
+    }
+}
+
+/// The nearest directory that is there, judged fit for a file beneath it, and those missing.
+pub(super) fn judge_missing<'p>(
     place: &Place<'_>,
-    parent: &str,
-    name: &str,
-) -> Result<Pinned, FilesError> {
+    parent: &'p str,
+    name: &'p str,
+) -> Result<(Pinned, Vec<&'p str>), FilesError> {
     let parts: Vec<&str> = parent
         .split('/')
         .filter(|part| !part.is_empty() && *part != ".")
@@ -79,7 +92,7 @@ pub(super) fn make_parents(
         }
         there += 1;
     }
-    let missing = &parts[there..];
+    let missing = parts[there..].to_vec();
     if missing.contains(&"..") {
         return Err(place.failed(Errno::NOENT));
     }
@@ -88,17 +101,36 @@ pub(super) fn make_parents(
     }
     let rest = missing.iter().chain([&name]).copied().collect::<Vec<_>>();
     refuse_place(place, &here, &rest.join("/"))?;
+    Ok((here, missing))
+}
+
+/// Makes the directories that are missing, each through a handle of the one before. What was made
+/// is in `made`, also when it fails.
+pub(super) fn make_parents(
+    place: &Place<'_>,
+    parent: &str,
+    name: &str,
+    made: &mut Vec<MadeDirectory>,
+) -> Result<Pinned, FilesError> {
+    let (mut here, missing) = judge_missing(place, parent, name)?;
     for part in missing {
-        match rustix::fs::mkdirat(&here.fd, *part, NEW_DIRECTORY) {
-            Ok(()) | Err(Errno::EXIST) => {}
+        let is_new = match rustix::fs::mkdirat(&here.fd, part, NEW_DIRECTORY) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
             Err(errno) => return Err(place.failed(errno)),
-        }
+        };
         let next = match open_beneath(&here.fd, part, OFlags::PATH | OFlags::NOFOLLOW, NO_LINKS) {
             Ok(fd) => Pinned::new(fd).map_err(|errno| place.failed(errno))?,
             Err(errno) => return Err(place.failed(errno)),
         };
         match next.kind() {
-            FileKind::Directory => here = next,
+            FileKind::Directory => {
+                let parent = std::mem::replace(&mut here, next);
+                if is_new {
+                    let name = part.to_owned();
+                    made.push(MadeDirectory { parent, name });
+                }
+            }
             // A link that leads nowhere yet: what it would come to lead to is not ours to make.
             FileKind::Symlink => {
                 return Err(FilesError::Symlink {

@@ -103,6 +103,36 @@ impl<'a> Temporary<'a> {
         Ok(())
     }
 
+    /// Changes places with the file that has the name: what was there is here now.
+    pub(super) fn change_places(&mut self, name: &str) -> Result<(), Errno> {
+        let Some(temporary) = &self.name else {
+            return Err(Errno::NOENT);
+        };
+        let exchange = RenameFlags::EXCHANGE;
+        rustix::fs::renameat_with(self.directory, temporary, self.directory, name, exchange)
+    }
+
+    /// Takes the file that has the name out of sight; it is here now.
+    pub(super) fn take_away(&mut self, name: &str) -> Result<(), Errno> {
+        let Some(temporary) = &self.name else {
+            return Err(Errno::NOENT);
+        };
+        rustix::fs::renameat(self.directory, name, self.directory, temporary)
+    }
+
+    /// What is here now.
+    pub(super) fn stat_here(&self) -> Result<Stat, Errno> {
+        let Some(temporary) = &self.name else {
+            return Err(Errno::NOENT);
+        };
+        rustix::fs::statat(self.directory, temporary, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// Leaves what is here, and tells its name.
+    pub(super) fn leave(&mut self) -> String {
+        self.name.take().unwrap_or_default()
+    }
+
     /// The same, but only a name that nothing has.
     pub(super) fn take_free_name(&mut self, name: &str) -> Result<(), Errno> {
         if let Some(temporary) = &self.name {

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use super::cancel::Gone;
 use super::error::{failed_io, invalid, protected};
 use super::handle::{Pinned, kind_of, target_of};
-use super::parents::{READ_ONLY, make_parents, refuse_place};
+use super::parents::{MadeDirectory, READ_ONLY, judge_missing, make_parents, refuse_place};
 use super::place::Place;
 use super::read::{hash_file, open_pinned};
 use super::repository;
@@ -33,9 +33,9 @@ const MAX_RACES: u32 = 16;
 static TURNS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
 
 /// A new file is made as any program of the user's makes it; the system takes the umask off.
-const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
+pub(super) const NEW_FILE: Mode = Mode::from_raw_mode(0o666);
 /// A file that is to replace another is nobody else's until it has the other's mode.
-const PRIVATE: Mode = Mode::from_raw_mode(0o600);
+pub(super) const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 pub(super) fn put(place: &Place<'_>, put: &Put, gone: &Gone) -> Result<Written, FilesError> {
     let size = put.bytes.len() as u64;
@@ -66,43 +66,45 @@ pub(super) fn put(place: &Place<'_>, put: &Put, gone: &Gone) -> Result<Written, 
 
 /// A name in a pinned directory, judged fit to be written.
 pub(super) struct Target<'a> {
-    place: &'a Place<'a>,
+    pub(super) place: &'a Place<'a>,
     pub(super) parent: Pinned,
     pub(super) name: String,
 }
 
 impl<'a> Target<'a> {
+    /// The target; directories that are missing are made.
     pub(super) fn of(place: &'a Place<'a>) -> Result<Self, FilesError> {
-        if place.root.rights == Rights::ReadOnly {
-            return Err(protected(&place.shown, READ_ONLY));
+        Self::making(place, &mut Vec::new())
+    }
+
+    /// The same; `made` tells which directories were.
+    pub(super) fn making(
+        place: &'a Place<'a>,
+        made: &mut Vec<MadeDirectory>,
+    ) -> Result<Self, FilesError> {
+        if let Some(there) = Self::look(place)? {
+            return Ok(there);
         }
-        let (parent, name) = match place.relative.rsplit_once('/') {
-            Some(("", name)) => (".", name),
-            Some((parent, name)) => (parent, name),
-            None => (".", place.relative.as_str()),
-        };
-        if matches!(name, "" | "." | "..") {
-            return Err(FilesError::WrongKind {
-                path: place.shown.clone(),
-                is: "the name of a directory",
-                wanted: "the name of a file",
-            });
-        }
-        if repository::names_metadata(&place.relative) {
-            return Err(protected(&place.shown, repository::WHY));
-        }
-        if startup::names_configuration(&place.relative) {
-            return Err(protected(&place.shown, startup::WHY_CONFIGURATION));
-        }
-        let parent = match place.root.pin(parent, LastLink::Follow, place.bounds) {
+        let (parent, name) = judged_name(place)?;
+        let parent = make_parents(place, parent, name, made)?;
+        Self::in_directory(place, parent, name)
+    }
+
+    /// The target, with everything judged and nothing made; none where its directory is missing.
+    pub(super) fn look(place: &'a Place<'a>) -> Result<Option<Self>, FilesError> {
+        let (parent, name) = judged_name(place)?;
+        match place.root.pin(parent, LastLink::Follow, place.bounds) {
             Ok(fd) => {
                 let pinned = Pinned::new(fd).map_err(|errno| place.failed(errno))?;
                 refuse_place(place, &pinned, name)?;
-                pinned
+                Self::in_directory(place, pinned, name).map(Some)
             }
-            Err(Errno::NOENT) => make_parents(place, parent, name)?,
-            Err(errno) => return Err(place.failed(errno)),
-        };
+            Err(Errno::NOENT) => judge_missing(place, parent, name).map(|_| None),
+            Err(errno) => Err(place.failed(errno)),
+        }
+    }
+
+    fn in_directory(place: &'a Place<'a>, parent: Pinned, name: &str) -> Result<Self, FilesError> {
         if kind_of(&parent.stat) != FileKind::Directory {
             return Err(place.failed(Errno::NOTDIR));
         }
@@ -113,11 +115,15 @@ impl<'a> Target<'a> {
         })
     }
 
-    pub(super) fn take_turn(&self) -> MutexGuard<'static, ()> {
+    /// Which of the turns is its own.
+    pub(super) fn turn(&self) -> usize {
         let key = (self.parent.stat.st_dev, self.parent.stat.st_ino, &self.name);
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(key);
-        let turn = &TURNS[usize::try_from(hash % 64).unwrap_or(0)];
-        turn.lock().unwrap_or_else(PoisonError::into_inner)
+        usize::try_from(hash % TURNS.len() as u64).unwrap_or(0)
+    }
+
+    pub(super) fn take_turn(&self) -> MutexGuard<'static, ()> {
+        take_turn(self.turn())
     }
 
     /// One try. Nothing when the name changed meanwhile and all must be looked at again.
@@ -240,7 +246,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn stat_name(&self) -> Result<Stat, Errno> {
+    pub(super) fn stat_name(&self) -> Result<Stat, Errno> {
         rustix::fs::statat(&self.parent.fd, &self.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
@@ -250,7 +256,38 @@ impl<'a> Target<'a> {
     }
 }
 
-fn is_untouched(before: &Stat, now: &Stat) -> bool {
+/// The directory and the name of a path that a file may have, by its text.
+fn judged_name<'p>(place: &'p Place<'_>) -> Result<(&'p str, &'p str), FilesError> {
+    if place.root.rights == Rights::ReadOnly {
+        return Err(protected(&place.shown, READ_ONLY));
+    }
+    let (parent, name) = match place.relative.rsplit_once('/') {
+        Some(("", name)) => (".", name),
+        Some((parent, name)) => (parent, name),
+        None => (".", place.relative.as_str()),
+    };
+    if matches!(name, "" | "." | "..") {
+        return Err(FilesError::WrongKind {
+            path: place.shown.clone(),
+            is: "the name of a directory",
+            wanted: "the name of a file",
+        });
+    }
+    if repository::names_metadata(&place.relative) {
+        return Err(protected(&place.shown, repository::WHY));
+    }
+    if startup::names_configuration(&place.relative) {
+        return Err(protected(&place.shown, startup::WHY_CONFIGURATION));
+    }
+    Ok((parent, name))
+}
+
+/// Waits for a turn. Who needs several takes them in ascending order.
+pub(super) fn take_turn(turn: usize) -> MutexGuard<'static, ()> {
+    TURNS[turn].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn is_untouched(before: &Stat, now: &Stat) -> bool {
     let facts = |stat: &Stat| {
         (
             (stat.st_dev, stat.st_ino, stat.st_size),

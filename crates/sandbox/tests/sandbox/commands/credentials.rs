@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rstest::rstest;
 
-use super::kit::{Backend, Identity, hand_over, run_in, testkit};
+use super::kit::{Backend, Identity, bwrap_is_there, hand_over, run_in, testkit};
 
 /// Every one holds the same word.
 const SECRETS: [&str; 17] = [
@@ -43,7 +43,11 @@ fn all_of(dir: &Path, identity: Identity) {
 fn no_credential_can_be_read_by_a_command(
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
     #[values("", "project")] workspace: &str,
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
 ) {
+    if backend == Backend::Bwrap && !bwrap_is_there() {
+        return;
+    }
     let Some(mut command) = testkit(identity) else {
         return;
     };
@@ -85,7 +89,7 @@ fn no_credential_can_be_read_by_a_command(
     );
     let got = run_in(
         command,
-        Backend::Local,
+        backend,
         (&home.join(workspace), &home.join("data")),
         &line,
     );

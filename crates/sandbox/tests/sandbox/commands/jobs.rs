@@ -6,7 +6,7 @@ use outfitter_core::{
     CommandLine, CommandSpec, JobId, Killed, Level, Offset, Sandbox, SandboxError, Stream,
 };
 use outfitter_process::Support;
-use outfitter_sandbox::{Host, LocalSandbox, MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
+use outfitter_sandbox::{Host, MAX_ENDED_JOBS, MAX_RUNNING_JOBS, local};
 use rstest::rstest;
 
 use super::kit::{Backend, LIVENESS, World, alive, heard, shell};
@@ -36,10 +36,13 @@ async fn read_some(sandbox: &dyn Sandbox, job: &JobId, mut from: Offset, to: u64
 #[rstest]
 #[tokio::test]
 async fn output_is_read_by_ranges_with_its_streams(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let line = "printf one; sleep 0.2; printf two >&2; sleep 0.2; printf three";
     let job = sandbox.spawn(shell(line)).await.unwrap();
     sandbox.wait(&job).await.unwrap();
@@ -77,10 +80,13 @@ async fn output_is_read_by_ranges_with_its_streams(
 #[rstest]
 #[tokio::test]
 async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let line = "echo up; until [ -e go ]; do sleep 0.01; done; echo on; until [ -e end ]; do sleep 0.01; done";
     let job = sandbox.spawn(shell(line)).await.unwrap();
     assert_eq!(read_some(&*sandbox, &job, Offset(0), 3).await, "up\n");
@@ -104,16 +110,24 @@ async fn an_end_is_told_as_it_was(
     #[case] line: &str,
     #[case] code: Option<i32>,
     #[case] signal: Option<i32>,
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let job = sandbox
         .spawn(shell(&format!("echo x; echo yy >&2; {line}")))
         .await
         .unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
-    assert_eq!((exit.code, exit.signal), (code, signal));
+    let expected = match (backend, signal) {
+        // All that bubblewrap passes on.
+        (Backend::Bwrap, Some(signal)) => (Some(128 + signal), None),
+        (_, signal) => (code, signal),
+    };
+    assert_eq!((exit.code, exit.signal), expected);
     assert_eq!(
         (exit.stdout_bytes, exit.stderr_bytes, exit.dropped_bytes),
         (2, 3, 0)
@@ -124,10 +138,13 @@ async fn an_end_is_told_as_it_was(
 #[rstest]
 #[tokio::test]
 async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let mark = format!("6001.{}{}", std::process::id(), backend as u8);
     let mut command = shell(&format!(
         "echo begun; (setsid sleep {mark} &); sleep {mark}"
@@ -143,10 +160,13 @@ async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
 #[rstest]
 #[tokio::test]
 async fn a_command_that_never_stops_printing_is_ended_all_the_same(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let mut command = shell("yes");
     command.timeout = Duration::from_millis(100);
     let timed = sandbox.spawn(command).await.unwrap();
@@ -175,10 +195,13 @@ async fn a_command_that_never_stops_printing_is_ended_all_the_same(
 #[rstest]
 #[tokio::test]
 async fn a_kill_ends_the_tree_once(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let mark = format!("6002.{}{}", std::process::id(), backend as u8);
     let line = format!("trap '' TERM; (setsid sleep {mark} &); echo up; sleep {mark}");
     let job = sandbox.spawn(shell(&line)).await.unwrap();
@@ -203,10 +226,13 @@ async fn a_kill_ends_the_tree_once(
 #[rstest]
 #[tokio::test]
 async fn jobs_end_with_their_session(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let mark = format!("6003.{}{}", std::process::id(), backend as u8);
     let line = format!("trap '' TERM HUP; (setsid sleep {mark} &); echo up; sleep {mark}");
     let job = sandbox.spawn(shell(&line)).await.unwrap();
@@ -228,8 +254,7 @@ async fn a_closed_session_has_no_process_left() {
     let support = outfitter_sandbox::probe(&super::kit::supervisor())
         .await
         .unwrap();
-    let sandbox =
-        LocalSandbox::open(world.session(Host::default()), world.policy(support)).unwrap();
+    let sandbox = local::open(world.session(Host::default()), world.policy(support)).unwrap();
     let mark = format!("6004.{}", std::process::id());
     for _ in 0..3 {
         let job = sandbox
@@ -246,10 +271,13 @@ async fn a_closed_session_has_no_process_left() {
 #[rstest]
 #[tokio::test]
 async fn a_deleted_working_directory_is_survived(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let (out, _) = heard(&*sandbox, shell("mkdir d; cd d; rm -rf ../d; echo $?; ls")).await;
     assert_eq!(out, "0\n");
     let (out, _) = heard(&*sandbox, shell("echo hi; pwd")).await;
@@ -264,16 +292,19 @@ async fn a_deleted_working_directory_is_survived(
 #[tokio::test]
 async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
     #[case] workdir: &str,
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
     std::fs::write(world.workspace.join("precious"), "x").unwrap();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let mut command = shell("touch ran; rm -rf ./*");
     command.workdir = workdir.to_owned();
     let error = sandbox.spawn(command).await.unwrap_err();
     assert!(
-        matches!(&error, SandboxError::Invalid(why)
+        matches!(&error, SandboxError::Workdir(why)
             if why.contains(workdir) && why.contains("nothing was run")),
         "{error:?}"
     );
@@ -285,10 +316,13 @@ async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
 #[rstest]
 #[tokio::test]
 async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
-    #[values(Backend::Local, Backend::Partial, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let program = |words: &[&str]| CommandSpec {
         command: CommandLine::Program(words.iter().map(ToString::to_string).collect()),
         ..shell("")
@@ -316,7 +350,9 @@ async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
 #[tokio::test]
 async fn jobs_are_listed_the_last_started_first_and_the_oldest_ended_are_forgotten() {
     let world = World::new();
-    let sandbox = world.open(Backend::Passthrough).await;
+    let Some(sandbox) = world.open(Backend::Passthrough).await else {
+        return;
+    };
     let mut ids = Vec::new();
     for _ in 0..=MAX_ENDED_JOBS {
         let job = sandbox.spawn(shell("true")).await.unwrap();
@@ -337,7 +373,9 @@ async fn jobs_are_listed_the_last_started_first_and_the_oldest_ended_are_forgott
 #[tokio::test]
 async fn too_many_running_jobs_are_refused_with_what_to_do() {
     let world = World::new();
-    let sandbox = world.open(Backend::Passthrough).await;
+    let Some(sandbox) = world.open(Backend::Passthrough).await else {
+        return;
+    };
     let mut last = None;
     for _ in 0..MAX_RUNNING_JOBS {
         last = Some(sandbox.spawn(shell("sleep 1000")).await.unwrap());
@@ -354,7 +392,9 @@ async fn too_many_running_jobs_are_refused_with_what_to_do() {
 #[tokio::test]
 async fn output_is_kept_outside_the_workspace_without_a_name() {
     let world = World::new();
-    let sandbox = world.open(Backend::Local).await;
+    let Some(sandbox) = world.open(Backend::Local).await else {
+        return;
+    };
     heard(&*sandbox, shell("echo secret")).await;
     assert_eq!(std::fs::read_dir(&world.workspace).unwrap().count(), 0);
     assert_eq!(
@@ -375,7 +415,7 @@ async fn a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint() {
     };
     let mut policy = world.policy(support);
     policy.require = Level::Full;
-    let Err(error) = LocalSandbox::open(world.session(Host::default()), policy) else {
+    let Err(error) = local::open(world.session(Host::default()), policy) else {
         panic!("opened at a lower level than required");
     };
     let SandboxError::Unavailable { reason, hint } = error else {
@@ -398,12 +438,13 @@ async fn a_sandbox_that_holds_nothing_back_does_not_say_that_it_isolates() {
     };
     let mut policy = world.policy(support);
     policy.require = Level::None;
-    let sandbox = LocalSandbox::open(world.session(Host::default()), policy).unwrap();
+    let sandbox = local::open(world.session(Host::default()), policy).unwrap();
     assert!(!sandbox.info().isolating);
 }
 
 #[rstest]
 #[case(Backend::Local, "local", true, false)]
+#[case(Backend::Bwrap, "bwrap", true, false)]
 #[case(Backend::Passthrough, "passthrough", false, true)]
 #[tokio::test]
 async fn a_sandbox_says_what_it_is(
@@ -413,7 +454,9 @@ async fn a_sandbox_says_what_it_is(
     #[case] network: bool,
 ) {
     let world = World::new();
-    let sandbox = world.open(backend).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let info = sandbox.info();
     assert_eq!(
         (info.backend.as_str(), info.isolating, info.network),

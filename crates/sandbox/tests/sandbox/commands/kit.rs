@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use outfitter_core::{CommandLine, CommandSpec, Level, Offset, Sandbox, Stream, SystemClock};
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, LocalSandbox, Network, PassthroughSandbox, Protected, Session,
-    SupervisorProgram, Support, probe,
+    Host, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, Support, bwrap,
+    local, passthrough, probe,
 };
 use tempfile::TempDir;
 
@@ -27,6 +27,7 @@ pub(crate) enum Backend {
     Local,
     /// The local one as where there are no namespaces.
     Partial,
+    Bwrap,
     Passthrough,
 }
 
@@ -72,12 +73,20 @@ impl World {
         }
     }
 
-    pub(crate) async fn open(&self, backend: Backend) -> Box<dyn Sandbox> {
+    /// `None`, after saying why, where this machine has no such backend.
+    pub(crate) async fn open(&self, backend: Backend) -> Option<Box<dyn Sandbox>> {
         let host = Host {
             path: Some("/usr/bin:/bin".into()),
             ..Host::default()
         };
-        match backend {
+        Some(match backend {
+            Backend::Bwrap => {
+                if !bwrap_is_there() {
+                    return None;
+                }
+                let policy = self.policy(probe(&supervisor()).await.unwrap());
+                Box::new(bwrap::open(self.session(host), policy).await.unwrap())
+            }
             Backend::Local | Backend::Partial => {
                 let mut support = probe(&supervisor()).await.unwrap();
                 if backend == Backend::Partial {
@@ -85,11 +94,20 @@ impl World {
                     support.reasons = vec!["less was asked for".to_owned()];
                 }
                 let policy = self.policy(support);
-                Box::new(LocalSandbox::open(self.session(host), policy).unwrap())
+                Box::new(local::open(self.session(host), policy).unwrap())
             }
-            Backend::Passthrough => Box::new(PassthroughSandbox::open(self.session(host)).unwrap()),
-        }
+            Backend::Passthrough => Box::new(passthrough::open(self.session(host)).unwrap()),
+        })
     }
+}
+
+/// Says so where it is not.
+pub(crate) fn bwrap_is_there() -> bool {
+    let is_there = Path::new("/usr/bin/bwrap").exists();
+    if !is_there {
+        say("SKIPPED(bwrap): there is no bubblewrap here");
+    }
+    is_there
 }
 
 pub(crate) fn supervisor() -> SupervisorProgram {
@@ -189,6 +207,7 @@ pub(crate) fn run_in(
     let backend = match backend {
         Backend::Local => "local",
         Backend::Partial => "partial",
+        Backend::Bwrap => "bwrap",
         Backend::Passthrough => "passthrough",
     };
     command.args(["--backend", backend]);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rstest::rstest;
 
-use super::kit::{Backend, Identity, World, hand_over, run_in, say, testkit};
+use super::kit::{Backend, Identity, World, bwrap_is_there, hand_over, run_in, say, testkit};
 
 const SOURCE: &str = "fn main() { println!(\"built {}\", env!(\"CARGO_PKG_NAME\")); }\n";
 const MANIFEST: &str = "[package]\nname = \"inner\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
@@ -61,8 +61,11 @@ fn a_program_works_inside(
     #[case] line: &str,
     #[case] expected: &str,
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
-    #[values(Backend::Local, Backend::Partial)] sandbox: Backend,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] sandbox: Backend,
 ) {
+    if sandbox == Backend::Bwrap && !bwrap_is_there() {
+        return;
+    }
     let in_backend = |backend: Backend| {
         let command = testkit(identity)?;
         let world = World::new();

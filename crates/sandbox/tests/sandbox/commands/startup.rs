@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use outfitter_sandbox::{Host, LocalFiles, LocalSandbox, Network, Protected, probe};
+use outfitter_sandbox::{Host, LocalFiles, Network, Protected, bwrap, local, probe};
 
-use super::kit::{Backend, World, heard, shell, supervisor};
+use rstest::rstest;
+
+use super::kit::{Backend, World, bwrap_is_there, heard, shell, supervisor};
 
 const ATTACKS: &str = "for f in outfitter.toml .outfitter/rules; do
     echo x > $f; echo x >> $f; rm -f $f; mv $f other; ln $f l && echo x > l;
@@ -12,14 +14,19 @@ const ATTACKS: &str = "for f in outfitter.toml .outfitter/rules; do
     mv .outfitter other 2>/dev/null; echo x 2>/dev/null > .outfitter/new; rm -rf ./* .outfitter 2>/dev/null
     cat outfitter.toml .outfitter/rules; echo x > made; ls";
 
+#[rstest]
 #[tokio::test]
-async fn a_command_does_not_change_the_workspaces_configuration() {
+async fn a_command_does_not_change_the_workspaces_configuration(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
     fs::create_dir(world.workspace.join(".outfitter")).unwrap();
     for name in ["outfitter.toml", ".outfitter/rules"] {
         fs::write(world.workspace.join(name), "mine\n").unwrap();
     }
-    let sandbox = world.open(Backend::Local).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     assert_eq!(
         sandbox.info().level,
         outfitter_core::Level::Full,
@@ -35,10 +42,15 @@ async fn a_command_does_not_change_the_workspaces_configuration() {
 }
 
 /// What appears while the session goes on is kept from the next command on.
+#[rstest]
 #[tokio::test]
-async fn configuration_made_meanwhile_is_kept_as_well() {
+async fn configuration_made_meanwhile_is_kept_as_well(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
-    let sandbox = world.open(Backend::Local).await;
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
     let (out, _) = heard(&*sandbox, shell("echo started")).await;
     assert_eq!(out, "started\n");
     fs::write(world.workspace.join("outfitter.toml"), "mine\n").unwrap();
@@ -50,8 +62,14 @@ async fn configuration_made_meanwhile_is_kept_as_well() {
     assert_eq!(out, "mine\n");
 }
 
+#[rstest]
 #[tokio::test]
-async fn in_a_home_what_a_login_runs_is_kept() {
+async fn in_a_home_what_a_login_runs_is_kept(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
+    if backend == Backend::Bwrap && !bwrap_is_there() {
+        return;
+    }
     let world = World::new();
     let at = |name: &str| world.workspace.join(name);
     fs::create_dir_all(at(".config/fish")).unwrap();
@@ -67,7 +85,11 @@ async fn in_a_home_what_a_login_runs_is_kept() {
         LocalFiles::open(&world.workspace, Protected::of_home(&world.workspace)).unwrap();
     let policy = world.policy(probe(&supervisor()).await.unwrap());
     assert_eq!(policy.network, Network::Off);
-    let sandbox = LocalSandbox::open(session, policy).unwrap();
+    let opened = match backend {
+        Backend::Bwrap => bwrap::open(session, policy).await,
+        Backend::Local | Backend::Partial | Backend::Passthrough => local::open(session, policy),
+    };
+    let sandbox = opened.unwrap();
     let script = "for f in .bashrc .config/fish/config.fish; do echo x >> $f; rm -f $f; done 2>/dev/null
         mv .config other 2>/dev/null; cat .bashrc .config/fish/config.fish; echo y > .config/mine && echo free";
     let (out, _) = heard(&sandbox, shell(script)).await;
