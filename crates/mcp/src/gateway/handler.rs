@@ -11,9 +11,9 @@ use outfitter_core::{
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    ProgressToken, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
 
@@ -42,8 +42,15 @@ pub(crate) struct Handler {
     queues: Arc<Queues>,
 }
 
+/// A call as it was asked for.
+struct Asked {
+    name: String,
+    arguments: Arguments,
+    token: Option<ProgressToken>,
+}
+
 /// Who asks, and in which of their sessions.
-struct Caller {
+pub(super) struct Caller {
     who: Arc<Principal>,
     session: SessionId,
 }
@@ -142,26 +149,58 @@ impl Handler {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = Caller::of(context)?;
-        let id = CallId::mint(&*self.clock);
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let call = RawCall {
-            id: id.clone(),
+        let call = Asked {
             name: request.name.into_owned(),
             arguments: Arguments::from_value(arguments),
+            token: context.meta.get_progress_token(),
         };
-        let gone = context.ct.cancelled();
+        let made = self.take(caller, call, Some(&context.peer), context.ct.cancelled());
+        made.await.map(Into::into)
+    }
+
+    /// Makes a call whose client wants nothing but its answer, unless `gone` comes first.
+    pub(super) async fn plain(
+        &self,
+        caller: Caller,
+        name: String,
+        arguments: Arguments,
+        gone: impl Future<Output = ()>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let call = Asked {
+            name,
+            arguments,
+            token: None,
+        };
+        answered(self.take(caller, call, None, gone)).await
+    }
+
+    /// Makes a call when it is its turn.
+    async fn take(
+        &self,
+        caller: Caller,
+        asked: Asked,
+        peer: Option<&Peer<RoleServer>>,
+        gone: impl Future<Output = ()>,
+    ) -> Result<CallToolResult, ErrorData> {
+        let id = CallId::mint(&*self.clock);
+        let call = RawCall {
+            id: id.clone(),
+            name: asked.name,
+            arguments: asked.arguments,
+        };
         tokio::pin!(gone);
         let _turn = tokio::select! {
             biased;
             turn = self.queues.turn(&caller.session) => turn,
             () = &mut gone => return Err(failed("the call was stopped before it was made")),
         };
-        let (watch, forward) = Watch::new(id, context.meta.get_progress_token());
-        let work = self.make(caller, call, watch.clone(), forward, context);
+        let (watch, forward) = Watch::new(id, asked.token);
+        let work = self.make(caller, call, watch.clone(), forward, peer);
         tokio::pin!(work);
         tokio::select! {
             biased;
-            end = &mut work => return Ok(end.into()),
+            end = &mut work => return Ok(end),
             () = gone => watch.cancel.cancel(),
         }
         // Nobody reads the answer; the host ends its run.
@@ -175,13 +214,13 @@ impl Handler {
         call: RawCall,
         watch: Arc<Watch>,
         forward: Forward,
-        context: &RequestContext<RoleServer>,
+        peer: Option<&Peer<RoleServer>>,
     ) -> CallToolResult {
         let events = watch.clone() as Arc<dyn EventSink>;
         let work = self.host.call(caller.who, &caller.session, call, events);
         // Whoever asked for no progress has been shown all of it long before the end, and a future
         // that has ended must not be polled again.
-        let shown = forward.run(&context.peer).fuse();
+        let shown = forward.run(peer).fuse();
         tokio::pin!(shown);
         // A client that reads slowly holds its progress up and not the call.
         let end = tokio::select! {
@@ -204,15 +243,7 @@ impl Caller {
     /// A session of the legacy era is a session of ours. In the modern era there is none: there all
     /// calls of one person share one, so that what one call hands out (a job, an artifact) is there
     /// for the next.
-    fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
-        let parts = context.extensions.get::<http::request::Parts>();
-        let parts = parts.ok_or_else(|| failed("the request did not come by HTTP"))?;
-        let who = parts.extensions.get::<Arc<Principal>>().cloned();
-        let who = who.ok_or_else(|| failed("who calls is not known"))?;
-        let named = parts
-            .headers
-            .get(SESSION_HEADER)
-            .and_then(|name| name.to_str().ok());
+    pub(super) fn new(who: Arc<Principal>, named: Option<&str>) -> Result<Self, ErrorData> {
         let session = match named {
             Some(name) => SessionId::new(format!("mcp-{name}")),
             None => {
@@ -230,6 +261,18 @@ impl Caller {
             Ok(session) => Ok(Self { who, session }),
             Err(error) => Err(ErrorData::invalid_request(error.to_string(), None)),
         }
+    }
+
+    fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let parts = parts.ok_or_else(|| failed("the request did not come by HTTP"))?;
+        let who = parts.extensions.get::<Arc<Principal>>().cloned();
+        let who = who.ok_or_else(|| failed("who calls is not known"))?;
+        let named = parts
+            .headers
+            .get(SESSION_HEADER)
+            .and_then(|name| name.to_str().ok());
+        Self::new(who, named)
     }
 }
 

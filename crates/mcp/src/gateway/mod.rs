@@ -2,6 +2,8 @@
 //!
 //! - [`service`]: what the HTTP layer mounts; who calls, and whose session it is
 //! - [`handler`]: listing and calling, as the library asks for them
+//! - [`plain`]: calls that want nothing but their answer, read here; [`late`]: their answers;
+//!   [`sessions`]: whose session is whose, and which calls are under way
 //! - [`queues`]: one call of a session after the other; [`guard`]: an answer also after a panic
 //! - [`progress`], [`results`]: what happens meanwhile, and what came of it
 //! - [`problem`]: how a request is refused
@@ -12,10 +14,13 @@
 
 mod guard;
 mod handler;
+mod late;
+mod plain;
 mod problem;
 mod progress;
 mod queues;
 mod results;
 mod service;
+mod sessions;
 
 pub use service::{GatewayOptions, McpService};

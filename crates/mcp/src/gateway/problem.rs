@@ -2,16 +2,13 @@
 //!
 //! The library refuses in plain text, and takes a body that it cannot read for a wrong content type.
 
-use std::convert::Infallible;
-
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use outfitter_core::{Code, ErrorInfo};
 use serde_json::{Map, Value};
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+use super::late::Answer;
 
 /// How the library's refusal of a body that it cannot read begins; it has the status 415.
 const UNREADABLE: &[u8] = b"fail to deserialize request body";

@@ -101,8 +101,8 @@ impl EventSink for Watch {
 
 impl Forward {
     /// Sends progress on until there is no more of it.
-    pub(crate) async fn run(self, peer: &Peer<RoleServer>) {
-        let Some((token, mut progress)) = self.wanted else {
+    pub(crate) async fn run(self, peer: Option<&Peer<RoleServer>>) {
+        let (Some((token, mut progress)), Some(peer)) = (self.wanted, peer) else {
             return;
         };
         let mut count = 0.0;

@@ -1,26 +1,24 @@
 //! What the HTTP layer mounts.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
-use outfitter_core::{CallHost, Clock, Principal, Subject, Tenant};
+use http::{Request, StatusCode};
+use http_body_util::Full;
+use outfitter_core::{CallHost, Clock, Principal};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::handler::Handler;
+use super::handler::{Caller, Handler};
+use super::late::{self, Answer, Long, WithoutClient};
+use super::plain::{Era, Plain, PlainCall, read, reply, whole, worth_a_look};
 use super::problem::{readable, refuse};
+use super::sessions::{Sessions, Standing};
 
 /// The header that names a session of the protocol's legacy era.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
-
-/// How many sessions are remembered before those that have ended are forgotten.
-const PRUNE_AT: usize = 1024;
 
 /// What the gateway is made of.
 pub struct GatewayOptions {
@@ -59,8 +57,11 @@ impl GatewayOptions {
 #[derive(Clone)]
 pub struct McpService {
     inner: StreamableHttpService<Handler, LocalSessionManager>,
-    sessions: Arc<LocalSessionManager>,
-    owners: Arc<Mutex<HashMap<String, (Tenant, Subject)>>>,
+    handler: Handler,
+    library: Arc<LocalSessionManager>,
+    sessions: Arc<Sessions>,
+    hosts: Arc<[String]>,
+    long: Arc<Long>,
     stop: CancellationToken,
 }
 
@@ -75,48 +76,135 @@ impl McpService {
             allowed_origins,
         } = options;
         let stop = CancellationToken::new();
+        let hosts = allowed_hosts.clone().into();
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(allowed_hosts)
             .with_allowed_origins(allowed_origins)
             .enforce_origin_validation()
             .with_cancellation_token(stop.clone());
-        let sessions = Arc::<LocalSessionManager>::default();
+        let library = Arc::<LocalSessionManager>::default();
         let handler = Handler::new(host, clock);
+        let served = handler.clone();
         Self {
-            inner: StreamableHttpService::new(
-                move || Ok(handler.clone()),
-                sessions.clone(),
-                config,
-            ),
-            sessions,
-            owners: Arc::default(),
+            inner: StreamableHttpService::new(move || Ok(served.clone()), library.clone(), config),
+            handler,
+            library,
+            sessions: Arc::default(),
+            hosts,
+            long: Arc::default(),
             stop,
         }
     }
 
     /// Answers one request. What is refused before it is a message of the protocol is refused as
     /// everywhere in the HTTP API, with `application/problem+json`.
-    pub async fn handle<B>(&self, request: Request<B>) -> Response<BoxBody<Bytes, Infallible>>
+    pub async fn handle<B>(&self, request: Request<B>) -> Answer
     where
         B: http_body_util::BodyExt + Send + 'static,
         B::Error: Display,
     {
-        let Some(who) = request.extensions().get::<Arc<Principal>>() else {
+        let Some(who) = request.extensions().get::<Arc<Principal>>().cloned() else {
             return refuse(StatusCode::UNAUTHORIZED, "who calls is not known");
         };
-        let owner = (who.tenant.clone(), who.subject.clone());
-        let session = request.headers().get(SESSION_HEADER);
-        if let Some(session) = session.and_then(|session| session.to_str().ok())
-            && self.owner(session).is_some_and(|known| known != owner)
-        {
+        let named = request.headers().get(SESSION_HEADER);
+        let named = named.and_then(|session| session.to_str().ok());
+        let named: Option<Arc<str>> = named.map(Into::into);
+        let standing = match &named {
+            Some(session) => self.sessions.of(session, &who),
+            None => Standing::None,
+        };
+        if standing == Standing::Foreign {
             // What is said of a session that never was.
             return refuse(StatusCode::NOT_FOUND, "Session not found");
         }
-        let began = session.is_none();
+        if !worth_a_look(&request, &self.hosts) {
+            return self.ask_library(request, who, named).await;
+        }
+        let request = match whole(request).await {
+            Ok(request) => request,
+            Err(why) => return refuse(StatusCode::BAD_REQUEST, &why),
+        };
+        match read(&request) {
+            Plain::Call(call) if self.takes(&call, named.as_deref(), standing).await => {
+                self.call(call, who, named).await
+            }
+            message => {
+                if let (Plain::Cancelled(id), Some(session)) = (message, &named) {
+                    self.sessions.cancel(session, &id);
+                }
+                self.ask_library(request.map(Full::<Bytes>::from), who, named)
+                    .await
+            }
+        }
+    }
+
+    /// Whether a call is answered here. The library ends a session that it does not hear from, so
+    /// that from time to time one goes to it, as does the first.
+    async fn takes(&self, call: &PlainCall, named: Option<&str>, standing: Standing) -> bool {
+        match (call.era, named) {
+            (Era::Modern, _) => true,
+            (Era::Legacy, Some(session)) => {
+                standing == Standing::Heard
+                    && self.library.sessions.read().await.contains_key(session)
+            }
+            (Era::Legacy, None) => false,
+        }
+    }
+
+    async fn call(&self, call: PlainCall, who: Arc<Principal>, named: Option<Arc<str>>) -> Answer {
+        let PlainCall {
+            id,
+            era,
+            name,
+            arguments,
+        } = call;
+        let Some(unwanted) = self.sessions.begin(named.as_deref(), &id) else {
+            return refuse(StatusCode::BAD_REQUEST, "another request has this id");
+        };
+        let (handler, stop) = (self.handler.clone(), self.stop.clone());
+        let work = async move {
+            let gone = async {
+                tokio::select! {
+                    () = unwanted.cancelled() => {}
+                    () = stop.cancelled() => {}
+                }
+            };
+            let made = match Caller::new(who, named.as_deref()) {
+                Ok(caller) => handler.plain(caller, name, arguments, gone).await,
+                Err(error) => Err(error),
+            };
+            reply(&id, era, made)
+        };
+        let without = match era {
+            Era::Legacy => WithoutClient::GoesOn,
+            Era::Modern => WithoutClient::Ends,
+        };
+        late::answer(work, &self.long, without).await
+    }
+
+    async fn ask_library<B>(
+        &self,
+        request: Request<B>,
+        who: Arc<Principal>,
+        named: Option<Arc<str>>,
+    ) -> Answer
+    where
+        B: http_body_util::BodyExt + Send + 'static,
+        B::Error: Display,
+    {
         let response = readable(self.inner.handle(request).await).await;
-        if began && let Some(session) = response.headers().get(SESSION_HEADER) {
-            self.remember(session.to_str().unwrap_or_default(), owner)
-                .await;
+        match named {
+            Some(session) => {
+                if response.status().is_success() {
+                    self.sessions.heard(&session);
+                }
+            }
+            None => {
+                if let Some(session) = response.headers().get(SESSION_HEADER) {
+                    self.remember(session.to_str().unwrap_or_default(), &who)
+                        .await;
+                }
+            }
         }
         response
     }
@@ -126,21 +214,11 @@ impl McpService {
         self.stop.cancel();
     }
 
-    fn owner(&self, session: &str) -> Option<(Tenant, Subject)> {
-        self.lock().get(session).cloned()
-    }
-
-    async fn remember(&self, session: &str, owner: (Tenant, Subject)) {
-        let full = self.lock().len() >= PRUNE_AT;
-        if full {
-            let alive = self.sessions.sessions.read().await;
-            self.lock()
-                .retain(|session, _| alive.contains_key(session.as_str()));
+    async fn remember(&self, session: &str, who: &Principal) {
+        if self.sessions.is_full() {
+            let alive = self.library.sessions.read().await;
+            self.sessions.keep(|session| alive.contains_key(session));
         }
-        self.lock().insert(session.to_owned(), owner);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Tenant, Subject)>> {
-        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.insert(session, who);
     }
 }

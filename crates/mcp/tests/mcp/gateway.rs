@@ -241,3 +241,70 @@ async fn calls_of_one_client_are_in_one_session_and_those_of_others_are_not() {
     assert_ne!(sessions[0], sessions[2]);
     assert_ne!(sessions[2], sessions[4]);
 }
+
+/// What asks for no progress is answered in one piece, in sessions from the second call on: the
+/// library hears the first. What takes long is a stream that says that it lives.
+#[rstest]
+#[tokio::test]
+async fn a_plain_call_is_answered_in_one_piece_and_a_long_one_as_a_stream(
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+) {
+    let host = Hosted::new();
+    let client = Client::connect(&service(&host), principal("ann", Role::User), wire).await;
+    client.call("echo", json!({"a": 1})).await;
+    let kind = |response: &Response<Body>| response.headers()["content-type"].clone();
+    let echo = json!({"name": "echo", "arguments": {"a": 2}});
+    let response = client.send("tools/call", echo.clone()).await;
+    assert_eq!(kind(&response), "application/json");
+    let reply = messages(response).await.pop().unwrap();
+    assert_eq!(reply["id"], 7);
+    assert_eq!(reply["result"]["structuredContent"], json!({"a": 2}));
+    let told = reply["result"].get("resultType");
+    assert_eq!(told.is_some(), wire == Wire::Modern, "{reply}");
+    let hangs = json!({"name": "hangs", "arguments": {}});
+    let response = client.send("tools/call", hangs).await;
+    assert_eq!(kind(&response), "text/event-stream");
+    client.service.stop();
+    let reply = messages(response).await.pop().unwrap();
+    assert_eq!(reply["error"]["code"], -32603, "{reply}");
+    until(|| host.given_up.load(Ordering::SeqCst) == 1).await;
+}
+
+/// The library ends a session that it does not hear from for five minutes.
+#[tokio::test(start_paused = true)]
+async fn a_session_in_use_does_not_end() {
+    let client = Client::connect(
+        &service(&Hosted::new()),
+        principal("ann", Role::User),
+        Wire::Legacy,
+    )
+    .await;
+    for _ in 0..60 {
+        tokio::time::advance(std::time::Duration::from_secs(20)).await;
+        let result = client.call("echo", json!({"a": 1})).await;
+        assert_eq!(result["structuredContent"], json!({"a": 1}));
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_ended_takes_no_plain_call() {
+    let client = Client::connect(
+        &service(&Hosted::new()),
+        principal("ann", Role::User),
+        Wire::Legacy,
+    )
+    .await;
+    client.call("echo", json!({"a": 1})).await;
+    client.call("echo", json!({"a": 1})).await;
+    let session = client.session.clone().unwrap();
+    let mut end = crate::gateway_client::request(
+        Some(&client.who),
+        &[("mcp-session-id", &session)],
+        &json!({}),
+    );
+    *end.method_mut() = http::Method::DELETE;
+    assert!(client.service.handle(end).await.status().is_success());
+    let echo = json!({"name": "echo", "arguments": {"a": 2}});
+    let response = client.send("tools/call", echo).await;
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+}
