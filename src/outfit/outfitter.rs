@@ -130,6 +130,7 @@ impl Outfitter {
                 limits: Limits {
                     max_turns: agent.max_turns,
                     max_total_tokens: agent.max_total_tokens,
+                    identical_failures: agent.identical_failure_limit,
                 },
                 max_tool_concurrency: agent.max_tool_concurrency as usize,
                 progress: ProgressSettings {

@@ -206,7 +206,7 @@ fn a_working_directory_that_is_removed_is_not_missed() {
 
 /// B01: characters stay whole, in the pieces and in the result.
 #[test]
-fn characters_are_never_cut() {
+fn b01_characters_are_never_cut() {
     let world = World::new();
     let done = shell(&world, "yes 你 | head -n 500 | tr -d '\\n'");
     assert_eq!(done["stdout"].as_str().unwrap(), "你".repeat(500));
@@ -229,7 +229,7 @@ fn characters_are_never_cut() {
 #[case(r"printf '\377\376\000ab'")]
 #[case("head -c 65536 /dev/urandom")]
 #[case(r"printf '\304\343\272\303\n'")]
-fn bytes_that_are_no_text_spoil_nothing(#[case] command: &str) {
+fn b02_bytes_that_are_no_text_spoil_nothing(#[case] command: &str) {
     let world = World::new();
     let args = json!({"command": command}).to_string();
     let (_, output) = called(&world, "execute_shell_command", &args, &["--session", "s"]);
@@ -242,7 +242,7 @@ fn bytes_that_are_no_text_spoil_nothing(#[case] command: &str) {
 
 /// B04: escape codes are for terminals.
 #[test]
-fn escape_codes_are_not_in_the_result() {
+fn b04_escape_codes_are_not_in_the_result() {
     let world = World::new();
     let done = shell(
         &world,
@@ -263,7 +263,7 @@ fn escape_codes_are_not_in_the_result() {
 #[rstest]
 #[case::lines("yes | head -c 200000000", 200_000_000)]
 #[case::one_line("head -c 50000000 /dev/zero | tr '\\0' x", 50_000_000)]
-fn a_flood_is_bounded(#[case] command: &str, #[case] bytes: u64) {
+fn b03_a_flood_is_bounded(#[case] command: &str, #[case] bytes: u64) {
     let world = World::new();
     // It cuts, too, and so has all that cutting needs.
     let little = peak_of(&world, "yes | head -c 1000000").0;

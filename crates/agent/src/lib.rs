@@ -10,6 +10,7 @@ mod calls;
 mod direct;
 mod emitter;
 mod error;
+mod failures;
 mod host;
 mod model_call;
 mod model_turn;

@@ -13,6 +13,8 @@ pub struct Limits {
     pub max_turns: u32,
     /// Tokens in a turn, counted as the provider reports them; none for no limit.
     pub max_total_tokens: Option<u64>,
+    /// How often one call may fail in the same way in a turn, made in so many replies.
+    pub identical_failures: u32,
 }
 
 /// A call to make.
@@ -74,7 +76,8 @@ pub fn next(log: &TurnLog, limits: &Limits) -> Next {
     let used_up = turn.model_calls >= limits.max_turns
         || limits
             .max_total_tokens
-            .is_some_and(|limit| turn.tokens >= limit);
+            .is_some_and(|limit| turn.tokens >= limit)
+        || turn.failures.at(limits.identical_failures).is_some();
     if used_up {
         Next::Finish(RunOutcome::Limit)
     } else {

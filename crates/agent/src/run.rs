@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
                 }
                 Next::RunCalls(calls) => self.run_calls(&view, calls).await?,
                 Next::Wait(_) => break Ending::of(RunOutcome::Waiting),
-                Next::Finish(RunOutcome::Limit) => break self.limit_reached(),
+                Next::Finish(RunOutcome::Limit) => break self.limit_reached().await,
                 Next::Finish(outcome) => break Ending::of(outcome),
             }
         };
@@ -125,8 +125,18 @@ impl<'a> Run<'a> {
         self.session.proxy.view(&self.session.facts(expanded))
     }
 
-    fn limit_reached(&self) -> Ending {
-        let limits = &self.parts.settings.limits;
+    async fn limit_reached(&self) -> Ending {
+        let limits = self.parts.settings.limits;
+        if let Some(error) = self
+            .writer
+            .folded(|log| repeated(log, limits.identical_failures))
+            .await
+        {
+            return Ending {
+                error: Some(error),
+                ..Ending::of(RunOutcome::Limit)
+            };
+        }
         let tokens = limits
             .max_total_tokens
             .map_or_else(String::new, |tokens| format!(" or {tokens} tokens"));
@@ -200,6 +210,19 @@ impl<'a> Run<'a> {
             },
         })
     }
+}
+
+/// Why the turn ends over a call that it makes again and again, if it does.
+fn repeated(log: &TurnLog, limit: u32) -> Option<ErrorInfo> {
+    let failing = log.turn.as_ref()?.failures.at(limit)?;
+    let (tool, times) = (&failing.tool, failing.times);
+    let message = format!(
+        "the model made the same call of {tool} {times} times, and it failed the same way each time: {}",
+        failing.message
+    );
+    Some(ErrorInfo::new(Code::Limit, message).with_hint(
+        "say what to do otherwise, continue the session, or raise [agent] identical_failure_limit",
+    ))
 }
 
 /// What a message among the entries says.

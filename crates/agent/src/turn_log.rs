@@ -8,6 +8,7 @@ use outfitter_core::{
     MessageRole, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall, ToolName,
 };
 
+use crate::failures::Failures;
 use crate::usage;
 
 /// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
@@ -65,6 +66,8 @@ pub(crate) struct TurnState {
     pub(crate) model_calls: u32,
     /// Tokens used since then.
     pub(crate) tokens: u64,
+    /// Calls that failed since then.
+    pub(crate) failures: Failures,
     /// The request that no reply has followed.
     pub(crate) unanswered: Option<RequestMade>,
     /// The run that last worked on it.
@@ -133,6 +136,7 @@ impl TurnLog {
                 if let (false, Some(turn)) = (direct, &mut self.turn) {
                     if started.resumes.is_some() && turn.outcome == Some(RunOutcome::Limit) {
                         (turn.model_calls, turn.tokens) = (0, 0);
+                        turn.failures = Failures::default();
                     }
                     if started.resumes.is_some() && std::mem::take(&mut turn.broken_off_reply) {
                         // The reply is asked for again; the part of it answers nothing.
@@ -217,8 +221,15 @@ impl TurnLog {
                 let Some(output) = &message.output else {
                     return;
                 };
+                let reply = self.history.len();
                 if let Some(state) = self.call_mut(&output.tool_call_id) {
-                    state.output.get_or_insert_with(|| message.clone());
+                    if state.output.is_none() {
+                        state.output = Some(message.clone());
+                        let call = state.call.clone();
+                        if let Some(turn) = &mut self.turn {
+                            turn.failures.take(&call, output, reply);
+                        }
+                    }
                 } else if let Some(seen) = self.runs.get_mut(run) {
                     seen.direct_call = None;
                 }

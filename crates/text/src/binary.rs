@@ -33,11 +33,20 @@ pub fn sniff(bytes: &[u8]) -> Content {
     Content::Text
 }
 
-/// The words a reader gets in place of binary output: `binary, 65536 bytes`.
+/// What nothing better is known of.
+pub const UNKNOWN_MIME: &str = "application/octet-stream";
+
+/// The media type of binary content by its first bytes.
 #[must_use]
-pub fn describe(total_bytes: u64) -> String {
+pub fn mime(start: &[u8]) -> &'static str {
+    infer::get(start).map_or(UNKNOWN_MIME, |kind| kind.mime_type())
+}
+
+/// The words a reader gets in place of binary output: `binary, 65536 bytes, image/png`.
+#[must_use]
+pub fn describe(total_bytes: u64, mime: &str) -> String {
     let unit = if total_bytes == 1 { "byte" } else { "bytes" };
-    format!("binary, {total_bytes} {unit}")
+    format!("binary, {total_bytes} {unit}, {mime}")
 }
 
 fn separates_text(sample: &[u8], nuls: usize) -> bool {

@@ -17,6 +17,7 @@ pub mod ansi;
 pub mod binary;
 pub mod bm25;
 mod close_names;
+pub mod decode;
 pub mod head_tail;
 pub mod lines;
 pub mod output;

@@ -2,14 +2,17 @@
 
 use crate::ansi::AnsiFold;
 use crate::binary::{self, Content, SNIFFED_BYTES};
+use crate::decode::{TextDecoder, Written};
 use crate::head_tail::{Extent, Whole};
 use crate::lines::StreamBound;
-use crate::utf8::Utf8Carry;
+
+/// How much is decoded at a time.
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// One stream of a command: bytes in, the text a model reads out.
 ///
 /// Decodes, folds terminal control and keeps head and tail; binary output becomes
-/// `binary, N bytes`. The memory is bounded whatever the command prints.
+/// `binary, N bytes, TYPE`. The memory is bounded whatever the command prints.
 ///
 /// ```
 /// use outfitter_text::head_tail::Whole;
@@ -20,12 +23,13 @@ use crate::utf8::Utf8Carry;
 /// stdout.push(b"ne\x1b[0m\n");
 /// assert_eq!(stdout.finish(Whole::NotKept).text, "100%\ndone\n");
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct OutputText {
     sample: Vec<u8>,
     raw_bytes: u64,
-    utf8: Utf8Carry,
+    decoder: TextDecoder,
     ansi: AnsiFold,
+    decoded: String,
     scratch: String,
     kept: StreamBound,
 }
@@ -43,6 +47,18 @@ pub struct FinishedOutput {
     pub omitted: Option<Extent>,
     /// Whether it is text at all.
     pub content: Content,
+    /// In what it was written; that of binary output means nothing.
+    pub written: Written,
+}
+
+/// A stream that has ended, before it is known where the whole of it is kept.
+#[derive(Debug)]
+pub struct EndedOutput {
+    sample: Vec<u8>,
+    raw_bytes: u64,
+    kept: StreamBound,
+    content: Content,
+    written: Written,
 }
 
 impl OutputText {
@@ -52,8 +68,9 @@ impl OutputText {
         Self {
             sample: Vec::new(),
             raw_bytes: 0,
-            utf8: Utf8Carry::default(),
+            decoder: TextDecoder::default(),
             ansi: AnsiFold::default(),
+            decoded: String::new(),
             scratch: String::new(),
             kept: StreamBound::new(max_chars),
         }
@@ -65,9 +82,11 @@ impl OutputText {
         let sampled = bytes.len().min(SNIFFED_BYTES - self.sample.len());
         self.sample.extend_from_slice(&bytes[..sampled]);
 
-        let text = self.utf8.decode(bytes);
-        self.ansi.push(&text, &mut self.scratch);
-        self.keep_scratch();
+        // Piece by piece, so that what is decoded at a time is small however much comes at once.
+        for piece in bytes.chunks(PIECE_BYTES) {
+            self.decoder.push(piece, &mut self.decoded);
+            self.keep_decoded();
+        }
     }
 
     /// Bytes written so far.
@@ -76,38 +95,79 @@ impl OutputText {
         self.raw_bytes
     }
 
+    /// Ends the stream, and says at once what a reader gets.
+    #[must_use]
+    pub fn finish(self, whole: Whole<'_>) -> FinishedOutput {
+        self.end().finish(whole)
+    }
+
     /// Ends the stream.
     #[must_use]
-    pub fn finish(mut self, whole: Whole<'_>) -> FinishedOutput {
-        let begun = self.utf8.finish();
-        self.ansi.push(begun, &mut self.scratch);
+    pub fn end(mut self) -> EndedOutput {
+        let decoder = std::mem::take(&mut self.decoder);
+        let written = decoder.finish(&mut self.decoded);
+        self.keep_decoded();
         self.ansi.finish(&mut self.scratch);
         self.keep_scratch();
-
-        let content = binary::sniff(&self.sample);
-        match content {
-            Content::Text => {
-                let bounded = self.kept.bounded(whole);
-                FinishedOutput {
-                    text: bounded.to_string(),
-                    raw_bytes: self.raw_bytes,
-                    lines: self.kept.lines(),
-                    omitted: bounded.omitted(),
-                    content,
-                }
-            }
-            Content::Binary => FinishedOutput {
-                text: binary::describe(self.raw_bytes),
-                raw_bytes: self.raw_bytes,
-                lines: 0,
-                omitted: None,
-                content,
-            },
+        // Text that is wide is full of zeros, and text all the same.
+        let content = match crate::decode::utf16(&self.sample) {
+            Some(_) => Content::Text,
+            None => binary::sniff(&self.sample),
+        };
+        EndedOutput {
+            sample: self.sample,
+            raw_bytes: self.raw_bytes,
+            kept: self.kept,
+            content,
+            written,
         }
+    }
+
+    fn keep_decoded(&mut self) {
+        self.ansi.push(&self.decoded, &mut self.scratch);
+        self.decoded.clear();
+        self.keep_scratch();
     }
 
     fn keep_scratch(&mut self) {
         self.kept.push(&self.scratch);
         self.scratch.clear();
+    }
+}
+
+impl EndedOutput {
+    /// Whether it is text at all.
+    #[must_use]
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// Whether a reader gets less than all of it.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.content == Content::Binary || self.kept.bounded(Whole::NotKept).omitted().is_some()
+    }
+
+    /// What a reader gets, who finds the whole there.
+    #[must_use]
+    pub fn finish(self, whole: Whole<'_>) -> FinishedOutput {
+        let (text, lines, omitted) = match self.content {
+            Content::Text => {
+                let bounded = self.kept.bounded(whole);
+                (bounded.to_string(), self.kept.lines(), bounded.omitted())
+            }
+            Content::Binary => {
+                let mime = binary::mime(&self.sample);
+                (binary::describe(self.raw_bytes, mime), 0, None)
+            }
+        };
+        FinishedOutput {
+            text,
+            raw_bytes: self.raw_bytes,
+            lines,
+            omitted,
+            content: self.content,
+            written: self.written,
+        }
     }
 }

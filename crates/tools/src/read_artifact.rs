@@ -128,7 +128,7 @@ fn part(chunk: &ArtifactChunk, offset: u64, limit: usize) -> Part {
     let total_bytes = chunk.info.size;
     if sniff(bytes) == Content::Binary {
         return Part {
-            text: describe(total_bytes),
+            text: describe(total_bytes, &chunk.info.mime),
             offset,
             next_offset: None,
             total_bytes,

@@ -18,6 +18,9 @@ pub struct Agent {
     /// How many tokens one turn may use, in and out. Without it there is no limit.
     #[schemars(range(min = 1))]
     pub max_total_tokens: Option<u64>,
+    /// How often the model may make one call that fails the same way, in a turn. Then the turn ends.
+    #[schemars(range(min = 1, max = 1000))]
+    pub identical_failure_limit: u32,
 }
 
 impl Default for Agent {
@@ -27,6 +30,7 @@ impl Default for Agent {
             max_turns: 40,
             max_tool_concurrency: 10,
             max_total_tokens: None,
+            identical_failure_limit: 3,
         }
     }
 }

@@ -53,6 +53,22 @@ fn a_turn_ends_where_its_tokens_are_used_up() {
 }
 
 #[test]
+fn a_turn_ends_where_one_call_fails_too_often() {
+    let again = "- tool_calls: [{ name: file_read, arguments: { path: not-there } }]\n";
+    for limit in [1, 2] {
+        let world = World::with(&format!(
+            "{SCRIPTED}[agent]\nidentical_failure_limit = {limit}\n"
+        ));
+        let events = events(&world, &format!("{}- text: done\n", again.repeat(3)));
+        let last = events.last().unwrap();
+        assert_eq!(last["outcome"], "limit", "{events:#?}");
+        assert_eq!(last["output"]["error"]["code"], "limit", "{last:#}");
+        let calls = events.iter().filter(|event| event["type"] == "tool_call");
+        assert_eq!(calls.count(), limit, "{events:#?}");
+    }
+}
+
+#[test]
 fn a_command_runs_in_the_backend_that_is_named() {
     for backend in ["local", "passthrough"] {
         let world = World::with(&format!(

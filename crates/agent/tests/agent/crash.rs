@@ -83,6 +83,12 @@ fn tools() -> Tools {
     }
 }
 
+/// A world in which a model may make one call that fails as often as a plan says.
+fn patient(mut world: World) -> World {
+    world.settings.limits.identical_failures = 1000;
+    world
+}
+
 fn block<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -92,7 +98,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
 }
 
 async fn undisturbed(plan: &Plan) -> Vec<String> {
-    let process = World::new(tools().all).alive(script(plan.clone()));
+    let process = patient(World::new(tools().all)).alive(script(plan.clone()));
     let (end, _) = process.prompt("go").await;
     assert_eq!(end.outcome, RunOutcome::Success);
     process.model.asked.lock().unwrap().clone()
@@ -100,7 +106,7 @@ async fn undisturbed(plan: &Plan) -> Vec<String> {
 
 async fn broken_after(plan: &Plan, appends: u64) -> bool {
     let tools = tools();
-    let world = World::new(tools.all.clone());
+    let world = patient(World::new(tools.all.clone()));
     let dead = Arc::new(Mortal {
         inner: world.log.clone(),
         left: AtomicU64::new(appends),
@@ -202,7 +208,7 @@ fn a_call_that_broke_off_while_changing_something_is_interrupted_and_not_made_ag
         let mut appends = 1;
         loop {
             let tools = tools();
-            let world = World::new(tools.all.clone());
+            let world = patient(World::new(tools.all.clone()));
             let dead = Arc::new(Mortal {
                 inner: world.log.clone(),
                 left: AtomicU64::new(appends),

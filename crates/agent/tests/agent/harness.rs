@@ -236,6 +236,7 @@ impl World {
                 limits: Limits {
                     max_turns: 40,
                     max_total_tokens: None,
+                    identical_failures: 3,
                 },
                 max_tool_concurrency: 10,
                 progress: ProgressSettings::default(),

@@ -6,6 +6,7 @@ mod crash;
 mod harness;
 mod parallel;
 mod progress;
+mod repeats;
 mod told;
 mod turns;
 mod waiting;

@@ -61,6 +61,7 @@ async fn a_turn_ends_at_its_limit_and_goes_on_when_it_is_told_to() {
     world.settings.limits = Limits {
         max_turns: 2,
         max_total_tokens: None,
+        identical_failures: 3,
     };
     let process = world.alive(Arc::new(|replies, _| match replies {
         3 => say("at last"),
@@ -83,6 +84,7 @@ async fn a_turn_ends_when_its_tokens_are_used_up() {
     world.settings.limits = Limits {
         max_turns: 40,
         max_total_tokens: Some(100),
+        identical_failures: 3,
     };
     let process = world.alive(Arc::new(|replies, _| {
         let mut deltas = calls(&[(&format!("c{replies}"), "echo", "{}")]);

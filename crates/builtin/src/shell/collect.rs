@@ -6,6 +6,7 @@ use outfitter_core::{
     Stream, ToolContext,
 };
 use outfitter_text::binary::Content;
+use outfitter_text::decode::Written;
 use outfitter_text::head_tail::Whole;
 use outfitter_text::output::{FinishedOutput, OutputText};
 
@@ -88,9 +89,14 @@ impl Collector {
             self.catch_up(cx, job).await?;
         }
         let mut notices = Vec::new();
+        let (stdout, stderr) = (self.stdout.end(), self.stderr.end());
+        let is_cut = stdout.is_cut() || stderr.is_cut();
+        let is_binary = [&stdout, &stderr]
+            .iter()
+            .any(|stream| stream.content() == Content::Binary);
         let kept = match keep {
-            Keep::Artifact(command) if !self.tail_only && self.is_cut() => {
-                keep_whole(cx, job, command, self.is_binary(), &mut notices).await?
+            Keep::Artifact(command) if !self.tail_only && is_cut => {
+                keep_whole(cx, job, command, is_binary, &mut notices).await?
             }
             Keep::Artifact(_) | Keep::Nothing => None,
         };
@@ -102,9 +108,12 @@ impl Collector {
             Some((id, Kept::Everything | Kept::Beginning)) => Whole::Beginning(id.as_str()),
             None => Whole::NotKept,
         };
+        let (stdout, stderr) = (stdout.finish(whole), stderr.finish(whole));
+        notices.extend(read_as("stdout", &stdout));
+        notices.extend(read_as("stderr", &stderr));
         Ok(Collected {
-            stdout: self.stdout.finish(whole).text,
-            stderr: self.stderr.finish(whole).text,
+            stdout: stdout.text,
+            stderr: stderr.text,
             artifact: kept.map(|(id, _)| id),
             notices,
         })
@@ -129,21 +138,18 @@ impl Collector {
             }
         }
     }
+}
 
-    fn finished(&self) -> [FinishedOutput; 2] {
-        [&self.stdout, &self.stderr].map(|stream| stream.clone().finish(Whole::NotKept))
-    }
-
-    fn is_cut(&self) -> bool {
-        let lost =
-            |stream: &FinishedOutput| stream.omitted.is_some() || stream.content == Content::Binary;
-        self.finished().iter().any(lost)
-    }
-
-    fn is_binary(&self) -> bool {
-        self.finished()
-            .iter()
-            .any(|stream| stream.content == Content::Binary)
+/// What a stream was read as, where it is text and no UTF-8.
+fn read_as(name: &str, stream: &FinishedOutput) -> Option<String> {
+    match (stream.content, stream.written) {
+        (Content::Binary, _) | (Content::Text, Written::Utf8) => None,
+        (Content::Text, Written::BrokenUtf8) => Some(format!(
+            "{name} has bytes that are no UTF-8; each run of them shows as U+FFFD"
+        )),
+        (Content::Text, Written::Other(encoding)) => Some(format!(
+            "{name} is no UTF-8 and was read as {encoding}; an artifact has the bytes as they came"
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-use outfitter_text::binary::{Content, SNIFFED_BYTES, describe, sniff};
+use outfitter_text::binary::{Content, SNIFFED_BYTES, describe, mime, sniff};
 use rstest::rstest;
 
 #[rstest]
@@ -34,7 +34,12 @@ fn all_byte_values_together_are_binary() {
 }
 
 #[test]
-fn binary_output_is_named_by_its_size() {
-    assert_eq!(describe(65_536), "binary, 65536 bytes");
-    assert_eq!(describe(1), "binary, 1 byte");
+fn binary_output_is_named_by_its_size_and_kind() {
+    let mime = mime(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
+    assert_eq!(describe(65_536, mime), "binary, 65536 bytes, image/png");
+    assert_eq!(describe(1, "a/b"), "binary, 1 byte, a/b");
+    assert_eq!(
+        outfitter_text::binary::mime(b"\x01\x02"),
+        "application/octet-stream"
+    );
 }

@@ -1,4 +1,5 @@
 use outfitter_text::binary::Content;
+use outfitter_text::decode::Written;
 use outfitter_text::head_tail::{Budget, Whole, bound};
 use outfitter_text::lines::StreamBound;
 use outfitter_text::output::OutputText;
@@ -65,9 +66,11 @@ fn characters_and_sequences_cut_by_the_pipe_come_out_whole() {
 #[test]
 fn bad_bytes_are_replaced_and_a_cut_character_is_said() {
     let mut output = OutputText::new(100);
-    output.push(b"caf\xe9 \xe6\xb8");
+    output.push("清华大学".as_bytes());
+    output.push(b"\xe9 \xe6\xb8");
     let end = output.finish(ARTIFACT);
-    assert_eq!(end.text, "caf\u{fffd} \u{fffd}");
+    assert_eq!(end.text, "清华大学\u{fffd} \u{fffd}");
+    assert_eq!(end.written, Written::BrokenUtf8);
     assert_eq!(end.content, Content::Text);
 }
 
@@ -77,7 +80,7 @@ fn binary_output_is_named_and_not_shown() {
     output.push(b"\xff\xfe");
     output.push(b"\x00");
     let end = output.finish(ARTIFACT);
-    assert_eq!(end.text, "binary, 3 bytes");
+    assert_eq!(end.text, "binary, 3 bytes, application/octet-stream");
     assert_eq!(end.content, Content::Binary);
 }
 

@@ -2,6 +2,7 @@
 
 mod ansi;
 mod binary;
+mod decode;
 mod head_tail;
 mod lines;
 mod utf8;
