@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Arguments, CallEnd, Clock, Code, Deadline, EntryBody, ErrorInfo, Journal as _, JournalError,
-    RawCall, SessionAuthority, ToolCall, ToolIndex,
+    RawCall, Scope, SessionAuthority, SessionHistory, ToolCall, ToolIndex,
 };
 use outfitter_tools::{Pipeline, RunHandle, ToolView};
 use tokio::task::JoinSet;
 
+use crate::history::LogHistory;
 use crate::next::{ReadyCall, Start};
 use crate::recover;
 use crate::run::Run;
@@ -108,7 +109,12 @@ impl Run<'_> {
                 .services
                 .clone()
                 .with::<dyn ToolIndex>(view.clone())
-                .with::<dyn SessionAuthority>(view.clone()),
+                .with::<dyn SessionAuthority>(view.clone())
+                .with::<dyn SessionHistory>(Arc::new(LogHistory {
+                    log: self.parts.log.clone(),
+                    scope: Scope::from(&*self.session.who),
+                    session: self.session.id.clone(),
+                })),
         }
     }
 }

@@ -11,6 +11,7 @@ mod direct;
 mod emitter;
 mod error;
 mod failures;
+mod history;
 mod host;
 mod model_call;
 mod model_turn;

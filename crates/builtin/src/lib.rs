@@ -12,11 +12,15 @@ mod options;
 mod set;
 mod shell;
 mod spec;
+mod todo;
 
 pub use ask_user::AskUser;
 pub use calculator::Calculator;
 pub use current_time::CurrentTime;
-pub use files::{FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir};
+pub use files::{
+    ApplyPatch, FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir,
+};
 pub use options::{BuiltinOptions, FilesOptions, ShellOptions};
 pub use set::builtin_tools;
-pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, ShellProgress};
+pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, RunCommand, ShellProgress};
+pub use todo::{TodoLists, TodoRead, TodoWrite};

@@ -16,6 +16,8 @@ pub struct BuiltinOptions {
 pub struct ShellOptions {
     /// `enabled`: without it the shell tools do not exist.
     pub enabled: bool,
+    /// `timeout_seconds`: how long `run_command` lets a command run that does not say.
+    pub timeout: Duration,
     /// `max_timeout_seconds`: how long a command may run at most, in the background too.
     pub max_timeout: Duration,
     /// `max_output_chars`: how much of each stream stands in a result.
@@ -26,6 +28,7 @@ impl Default for ShellOptions {
     fn default() -> Self {
         Self {
             enabled: true,
+            timeout: Duration::from_secs(60),
             max_timeout: Duration::from_secs(1800),
             max_output_chars: 8000,
         }

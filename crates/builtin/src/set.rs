@@ -5,21 +5,26 @@ use std::sync::Arc;
 use outfitter_core::Tool;
 
 use crate::{
-    AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand, FileAccess,
-    FileRead, FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, ShellProgress,
+    ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand,
+    FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, RunCommand,
+    ShellProgress, TodoLists, TodoRead, TodoWrite,
 };
 
 /// Every tool that `options` leaves in.
 #[must_use]
 pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
     let access = FileAccess::new(&options.files);
+    let lists = Arc::new(TodoLists::default());
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(FileRead::new(access, &options.files)),
         Arc::new(FileWrite::new(access)),
         Arc::new(FileUpdate::new(access)),
+        Arc::new(ApplyPatch::new(access)),
         Arc::new(ListDir::new(access)),
         Arc::new(GlobFiles::new(access)),
         Arc::new(Grep::new(access)),
+        Arc::new(TodoWrite::new(lists.clone())),
+        Arc::new(TodoRead::new(lists)),
         Arc::new(AskUser::default()),
         Arc::new(Calculator::default()),
         Arc::new(CurrentTime::default()),
@@ -30,6 +35,7 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
             &options.shell,
             progress.clone(),
         )));
+        tools.push(Arc::new(RunCommand::new(&options.shell, progress.clone())));
         tools.push(Arc::new(AwaitShell::new(&options.shell, progress)));
         tools.push(Arc::new(KillShell::default()));
     }

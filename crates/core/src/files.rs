@@ -113,6 +113,52 @@ pub struct Written {
     pub created: bool,
 }
 
+/// One of several changes that are made together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The path of the file.
+    pub path: String,
+    /// How far it may reach.
+    pub reach: Reach,
+    /// What becomes of the file.
+    pub to: Becomes,
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Becomes {
+    /// A new file; nothing may be there.
+    Created {
+        /// Its content.
+        bytes: Bytes,
+        /// Its permission bits.
+        mode: NewMode,
+    },
+    /// A file with other content.
+    Replaced {
+        /// The content.
+        bytes: Bytes,
+        /// What it has to have now.
+        if_hash: Hash,
+    },
+    /// Nothing.
+    Removed {
+        /// What it has to have now.
+        if_hash: Hash,
+    },
+}
+
+/// The permission bits of a new file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NewMode {
+    /// Those of any new file.
+    Plain,
+    /// Those of a program.
+    Executable,
+    /// Those of the file at this path, which is among the same changes.
+    Of(String),
+}
+
 /// How to list a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct List {
@@ -360,6 +406,14 @@ pub trait Files: Send + Sync {
     /// [`FilesError`].
     async fn put(&self, file: FileRef<'_>, put: Put) -> Result<Written, FilesError>;
 
+    /// Makes several changes: all of them or, as far as the system lets it, none. Every path is
+    /// judged before anything is written; what was made is unmade when a later change fails. Each
+    /// path stands in one change.
+    ///
+    /// # Errors
+    /// [`FilesError`] of the change that failed.
+    async fn commit(&self, changes: Vec<FileChange>) -> Result<(), FilesError>;
+
     /// The hash of a whole file.
     ///
     /// # Errors
@@ -416,6 +470,9 @@ impl Files for RefusingFiles {
         Self::refuse()
     }
     async fn put(&self, _: FileRef<'_>, _: Put) -> Result<Written, FilesError> {
+        Self::refuse()
+    }
+    async fn commit(&self, _: Vec<FileChange>) -> Result<(), FilesError> {
         Self::refuse()
     }
     async fn hash(&self, _: FileRef<'_>) -> Result<Hash, FilesError> {

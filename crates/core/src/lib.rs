@@ -20,6 +20,7 @@ mod error;
 mod event;
 mod files;
 mod grant;
+mod history;
 mod ids;
 mod interrupt;
 mod journal;
@@ -57,11 +58,12 @@ pub use event::{
     SubagentRef, SuggestedAction, TokenUsage, UsageSource, WarningCode,
 };
 pub use files::{
-    Access, Bytes, FileChunk, FileEntry, FileKind, FileRef, FileStat, Files, FilesError, Glob,
-    GlobFound, List, Listed, Put, PutMode, Range, Reach, Search, SearchFound, SearchHit,
-    SearchMode, Walked, Written,
+    Access, Becomes, Bytes, FileChange, FileChunk, FileEntry, FileKind, FileRef, FileStat, Files,
+    FilesError, Glob, GlobFound, List, Listed, NewMode, Put, PutMode, Range, Reach, Search,
+    SearchFound, SearchHit, SearchMode, Walked, Written,
 };
 pub use grant::{Grant, NameSet, Pattern, Selection};
+pub use history::{PastCalls, SessionHistory};
 pub use ids::{
     ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId, SourceId,
     ToolName,

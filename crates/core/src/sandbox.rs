@@ -160,6 +160,10 @@ pub enum SandboxError {
     /// The command cannot be started as it is given.
     #[error("start the command: {0}")]
     Invalid(String),
+    /// The directory that the command was to run in cannot be entered; nothing ran, also not
+    /// elsewhere.
+    #[error("start the command: {0}")]
+    Workdir(String),
     /// The system failed.
     #[error("{doing}")]
     Io {

@@ -8,6 +8,8 @@
 //! * [`binary`]: whether output is text at all.
 //! * [`lines`]: a stream bounded while it flows, equal to bounding the whole.
 //! * [`output`]: the four above in a row, for the output of a command.
+//! * [`stream_pattern`]: a regular expression looked for in a stream that is still coming.
+//! * [`patch`]: patches read and applied, in both of the forms that models write.
 //! * [`words`]: a text as the words it is searched by, Chinese too.
 //! * [`bm25`]: a few texts ranked by a query, with the reasons.
 //!
@@ -21,6 +23,8 @@ pub mod decode;
 pub mod head_tail;
 pub mod lines;
 pub mod output;
+pub mod patch;
+pub mod stream_pattern;
 pub mod tokens;
 pub mod utf8;
 pub mod words;

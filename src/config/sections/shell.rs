@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 pub struct Shell {
     /// Whether there are any.
     pub enabled: bool,
+    /// How many seconds `run_command` gives a command that does not say; never more than
+    /// `max_timeout_seconds`.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub timeout_seconds: u32,
     /// How many seconds any command may take, a background job too.
     #[schemars(range(min = 1, max = 86_400))]
     pub max_timeout_seconds: u32,
@@ -21,6 +25,7 @@ impl Default for Shell {
     fn default() -> Self {
         Self {
             enabled: true,
+            timeout_seconds: 60,
             max_timeout_seconds: 1800,
             max_output_chars: 8000,
         }

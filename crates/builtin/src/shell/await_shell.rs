@@ -10,20 +10,24 @@ use serde_json::{Value, json};
 use super::collect::Collector;
 use super::delivered::ShellProgress;
 use super::error::{job_of, tool_error};
-use super::follow::Follow;
+use super::follow::{Follow, Readers};
 use super::report::Report;
+use super::watch::{Watch, compile};
 use super::{SLACK, output_schema, wait_until};
 use crate::ShellOptions;
-use crate::args;
+use crate::args::{self, without_nul};
 use crate::spec::{Words, object, spec};
 
 const DEFAULT_BLOCK_MS: u64 = 600_000;
+const MAX_PATTERN_CHARS: usize = 4000;
 
 const WORDS: Words<'static> = Words {
     name: "await_shell",
     description: "Waits for a command that execute_shell_command left `running`, and gives its \
         result as that would have; if it still runs after block_until_ms, the end of its output so \
-        far. With block_until_ms 0 it only looks. Use it when you need the result or want to see \
+        far. With block_until_ms 0 it only looks. With a pattern it comes back as soon as the \
+        output has it, in what was printed before as well: wait for `listening on` and go on while \
+        the server runs. Use it when you need the result or want to see \
         how far it is. It starts nothing: for that use execute_shell_command; to end a command use \
         kill_shell.",
     keywords: &[
@@ -67,6 +71,10 @@ impl AwaitShell {
                     "type": "integer", "minimum": 0, "default": DEFAULT_BLOCK_MS,
                     "description": "How long to wait for its end; 0 only looks.",
                 },
+                "pattern": {
+                    "type": "string", "minLength": 1, "maxLength": MAX_PATTERN_CHARS,
+                    "description": "A regular expression (linear time; ^ and $ are at lines) to wait for: looked for in all of stdout and in all of stderr, each from its start on, terminal colours left out. The result then says matched.",
+                },
             }),
         );
         Self {
@@ -89,6 +97,7 @@ struct Args {
     task_id: String,
     #[serde(default = "default_block", deserialize_with = "args::whole")]
     block_until_ms: u64,
+    pattern: Option<String>,
 }
 
 fn default_block() -> u64 {
@@ -109,14 +118,24 @@ impl Tool for AwaitShell {
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let args: Args = args::parse(args)?;
         let job = job_of(&args.task_id)?;
-        let mut collector = Collector::new(self.max_output_chars);
+        let pattern = match &args.pattern {
+            Some(pattern) => {
+                without_nul(pattern, "/pattern")?;
+                Some(compile(pattern)?)
+            }
+            None => None,
+        };
+        let mut readers = Readers {
+            collector: Collector::new(self.max_output_chars),
+            watch: pattern.as_ref().map(Watch::new),
+        };
         let follow = Follow {
             cx,
             job: &job,
             progress: &self.progress,
             until: wait_until(cx, args.block_until_ms),
         };
-        let followed = follow.run(&mut collector).await.map_err(tool_error)?;
+        let followed = follow.run(&mut readers).await.map_err(tool_error)?;
         let command = cx
             .sandbox
             .jobs()
@@ -129,7 +148,8 @@ impl Tool for AwaitShell {
             job: &job,
             command: &command,
             notices: Vec::new(),
+            matched: readers.watch.as_ref().map(Watch::has_matched),
         };
-        Ok(report.of(followed, collector).await?.into())
+        Ok(report.of(followed, readers.collector).await?.into())
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Collected {
     pub(super) stdout: String,
     pub(super) stderr: String,
     pub(super) artifact: Option<ArtifactId>,
+    /// Whether the texts are all that was printed.
+    pub(super) whole: bool,
     pub(super) notices: Vec<String>,
 }
 
@@ -115,6 +117,7 @@ impl Collector {
             stdout: stdout.text,
             stderr: stderr.text,
             artifact: kept.map(|(id, _)| id),
+            whole: !is_cut && !self.tail_only && dropped == 0,
             notices,
         })
     }

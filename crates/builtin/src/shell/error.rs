@@ -20,7 +20,7 @@ pub(super) fn tool_error(error: SandboxError) -> ToolError {
             format!("this sandbox does not support it: {what}"),
         ),
         SandboxError::NotFound(job) => return no_such_task(job.as_str()),
-        SandboxError::Invalid(why) => ErrorInfo::new(
+        SandboxError::Invalid(why) | SandboxError::Workdir(why) => ErrorInfo::new(
             Code::InvalidArguments,
             format!("the command cannot be started: {why}"),
         ),
@@ -29,6 +29,20 @@ pub(super) fn tool_error(error: SandboxError) -> ToolError {
         }
     };
     ToolError::from(info).with_source(error)
+}
+
+/// The error of a command that was not started. `workdir_at` is the argument that said where.
+pub(super) fn start_error(error: SandboxError, workdir_at: &str) -> ToolError {
+    if !matches!(error, SandboxError::Workdir(_)) {
+        return tool_error(error);
+    }
+    let name = workdir_at.trim_start_matches('/');
+    let hint = format!(
+        "without {name} a command starts in the workspace; it was not run there instead, because \
+         what is meant for one directory can be the ruin of another"
+    );
+    let info = tool_error(error).into_info().at(workdir_at).with_hint(hint);
+    info.into()
 }
 
 /// The job of a task id; what cannot be an id names nothing.

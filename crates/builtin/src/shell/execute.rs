@@ -2,24 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use outfitter_core::{
-    CommandLine, CommandSpec, Effect, Effects, Facts, Reply, Role, Tool, ToolContext, ToolError,
-    ToolSpec,
-};
+use outfitter_core::{Effect, Effects, Facts, Reply, Role, Tool, ToolContext, ToolError, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::collect::Collector;
-use super::delivered::ShellProgress;
-use super::error::tool_error;
-use super::follow::Follow;
+use super::engine::{Engine, Order};
 use super::report::Report;
-use super::{SLACK, output_schema, wait_until};
+use super::{SLACK, ShellProgress, output_schema, wait_until};
 use crate::ShellOptions;
-use crate::args::{self, without_nul};
+use crate::args;
 use crate::spec::{Words, object, spec};
 
 const DEFAULT_BLOCK_MS: u64 = 30_000;
@@ -28,9 +21,7 @@ const DEFAULT_BLOCK_MS: u64 = 30_000;
 #[derive(Debug)]
 pub struct ExecuteShellCommand {
     spec: ToolSpec,
-    max_timeout: Duration,
-    max_output_chars: usize,
-    progress: Arc<ShellProgress>,
+    engine: Engine,
 }
 
 impl ExecuteShellCommand {
@@ -46,7 +37,8 @@ impl ExecuteShellCommand {
                  block_until_ms; a command that takes longer goes on and is `running`: wait for it \
                  with await_shell, end it with kill_shell. Start servers in the foreground with a \
                  small block_until_ms: what a finished command leaves in the background is killed. \
-                 Every call starts in the workspace: cd does not carry over. There is no input \
+                 Every call starts in the workspace, or in workdir: cd does not carry over, to no \
+                 other call and no other agent. There is no input \
                  (stdin is closed) and no terminal. At most {chars} characters of each stream stand \
                  in the result, head and tail; read_artifact gives the rest. To read, change, find \
                  or search files prefer file_read, file_update, glob and grep."
@@ -63,9 +55,7 @@ impl ExecuteShellCommand {
                 timeout: Some(options.max_timeout + SLACK),
                 ..spec(&words, input(options), output_schema())
             },
-            max_timeout: options.max_timeout,
-            max_output_chars: chars,
-            progress,
+            engine: Engine::new(options, progress),
         }
     }
 }
@@ -130,75 +120,24 @@ impl Tool for ExecuteShellCommand {
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let args: Args = args::parse(args)?;
-        check(&args)?;
-        let (timeout, notices) = self.timeout(args.timeout_seconds)?;
-        let until = wait_until(cx, args.block_until_ms);
-        let job = cx
-            .sandbox
-            .spawn(CommandSpec {
-                command: CommandLine::Shell(args.command.clone()),
-                workdir: args.workdir,
-                env: args.env.into_iter().collect(),
-                timeout,
-            })
-            .await
-            .map_err(tool_error)?;
-        let mut collector = Collector::new(self.max_output_chars);
-        let follow = Follow {
-            cx,
-            job: &job,
-            progress: &self.progress,
-            until,
+        let order = Order {
+            command: &args.command,
+            workdir: args.workdir,
+            workdir_at: "/workdir",
+            env: args.env,
+            timeout_seconds: args.timeout_seconds,
+            default_timeout: self.engine.max_timeout(),
         };
-        let followed = follow.run(&mut collector).await.map_err(tool_error)?;
+        let until = wait_until(cx, args.block_until_ms);
+        let (job, notices) = self.engine.start(cx, order).await?;
+        let (followed, collector) = self.engine.follow(cx, &job, until).await?;
         let report = Report {
             cx,
             job: &job,
             command: &args.command,
             notices,
+            matched: None,
         };
         Ok(report.of(followed, collector).await?.into())
     }
-}
-
-impl ExecuteShellCommand {
-    fn timeout(&self, asked: Option<u64>) -> Result<(Duration, Vec<String>), ToolError> {
-        match asked.map(Duration::from_secs) {
-            None => Ok((self.max_timeout, Vec::new())),
-            Some(asked) if asked.is_zero() => Err(ToolError::invalid(
-                "/timeout_seconds",
-                "a command needs at least 1 second",
-            )),
-            Some(asked) if asked > self.max_timeout => {
-                let most = self.max_timeout.as_secs();
-                Ok((
-                    self.max_timeout,
-                    vec![format!(
-                        "timeout_seconds is {most}, the most that is allowed"
-                    )],
-                ))
-            }
-            Some(asked) => Ok((asked, Vec::new())),
-        }
-    }
-}
-
-fn check(args: &Args) -> Result<(), ToolError> {
-    without_nul(&args.command, "/command")?;
-    without_nul(&args.workdir, "/workdir")?;
-    if args.command.trim().is_empty() {
-        return Err(ToolError::invalid("/command", "there is no command"));
-    }
-    for (name, value) in &args.env {
-        let at = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
-        without_nul(name, &at)?;
-        without_nul(value, &at)?;
-        if name.is_empty() || name.contains('=') {
-            return Err(ToolError::invalid(
-                at,
-                format!("{name:?} is not a name of an environment variable"),
-            ));
-        }
-    }
-    Ok(())
 }

@@ -4,17 +4,21 @@
 mod await_shell;
 mod collect;
 mod delivered;
+mod engine;
 mod error;
 mod execute;
 mod follow;
 mod kill;
 mod report;
+mod run_command;
 mod tail;
+mod watch;
 
 pub use await_shell::AwaitShell;
 pub use delivered::ShellProgress;
 pub use execute::ExecuteShellCommand;
 pub use kill::KillShell;
+pub use run_command::RunCommand;
 
 use std::time::{Duration, Instant};
 
@@ -41,6 +45,9 @@ const SLACK: Duration = Duration::from_secs(60);
 /// A call gives back `running` this long before its own deadline, rather than be cut off.
 const HAND_BACK: Duration = Duration::from_secs(1);
 
+/// How long a call without a deadline waits at most, where it is to wait for ever.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Until when a call waits: as long as it was asked to, but not into its own deadline.
 fn wait_until(cx: &ToolContext, block_until_ms: u64) -> Instant {
     let asked = Duration::from_millis(block_until_ms);
@@ -49,7 +56,8 @@ fn wait_until(cx: &ToolContext, block_until_ms: u64) -> Instant {
         None => asked,
     };
     let now = Instant::now();
-    now.checked_add(wait).unwrap_or(now)
+    // Longer than a clock can count is as long as a day.
+    now.checked_add(wait).unwrap_or(now + LONGEST_WAIT)
 }
 
 /// The result of `execute_shell_command` and of `await_shell`.
@@ -70,6 +78,7 @@ fn output_schema() -> Value {
             "killed_children": { "type": "integer", "description": "Processes it left behind, which were killed." },
             "notices": { "type": "array", "items": { "type": "string" } },
             "tail": { "type": "string", "description": "While running: the end of the output so far." },
+            "matched": { "type": "boolean", "description": "Where await_shell was given a pattern: whether the output has it." },
             "running_for_ms": { "type": "integer", "description": "While running." },
         }),
     )

@@ -5,7 +5,7 @@ use outfitter_text::head_tail::Whole;
 use outfitter_text::output::OutputText;
 use serde_json::{Map, Value, json};
 
-use super::collect::{Collector, Keep};
+use super::collect::{Collected, Collector, Keep};
 use super::error::tool_error;
 use super::follow::Followed;
 use super::{STOP_GRACE, TAIL_BYTES};
@@ -21,9 +21,57 @@ pub(super) struct Report<'a> {
     pub(super) command: &'a str,
     /// What to know that was not asked for.
     pub(super) notices: Vec<String>,
+    /// Whether the pattern was found, where one was looked for.
+    pub(super) matched: Option<bool>,
 }
 
 impl Report<'_> {
+    /// The result of a command that nobody waits for longer: in one piece, without a task to come
+    /// back to.
+    pub(super) async fn in_one(
+        self,
+        followed: Followed,
+        collector: Collector,
+    ) -> Result<Outcome, ToolError> {
+        let stopped = match followed {
+            Followed::Ended => Stopped::No,
+            // Its call is nearly over, and there is no other that could take it up.
+            Followed::StillRunning => self.kill(Stopped::ByDeadline).await?,
+            Followed::Stopped => self.kill(self.stopped()).await?,
+        };
+        let ending = self.ending(collector, stopped).await?;
+        let mut result = Map::new();
+        let mut put = |name: &str, value: Value| result.insert(name.to_owned(), value);
+        put("exit_code", json!(ending.exit_code()));
+        put("stdout", ending.collected.stdout.clone().into());
+        put("stderr", ending.collected.stderr.clone().into());
+        put("timed_out", (ending.end == End::OutOfTime).into());
+        put("truncated", (!ending.collected.whole).into());
+        put(
+            "duration_seconds",
+            json!(ending.exit.duration.as_secs_f64()),
+        );
+        if !ending.notices.is_empty() {
+            put("notices", json!(ending.notices));
+        }
+        Ok(ending.outcome(result))
+    }
+
+    fn stopped(&self) -> Stopped {
+        let left = self.cx.deadline.remaining();
+        if left.is_some_and(|left| left.is_zero()) {
+            Stopped::ByDeadline
+        } else {
+            Stopped::ByCancel
+        }
+    }
+
+    async fn kill(&self, stopped: Stopped) -> Result<Stopped, ToolError> {
+        let killed = self.cx.sandbox.kill(self.job, STOP_GRACE).await;
+        killed.map_err(tool_error)?;
+        Ok(stopped)
+    }
+
     /// The outcome of having followed the job this far.
     pub(super) async fn of(
         self,
@@ -34,21 +82,7 @@ impl Report<'_> {
             Followed::Ended => self.ended(collector, Stopped::No).await,
             Followed::StillRunning => self.running().await,
             Followed::Stopped => {
-                let out_of_time = self
-                    .cx
-                    .deadline
-                    .remaining()
-                    .is_some_and(|left| left.is_zero());
-                self.cx
-                    .sandbox
-                    .kill(self.job, STOP_GRACE)
-                    .await
-                    .map_err(tool_error)?;
-                let stopped = if out_of_time {
-                    Stopped::ByDeadline
-                } else {
-                    Stopped::ByCancel
-                };
+                let stopped = self.kill(self.stopped()).await?;
                 self.ended(collector, stopped).await
             }
         }
@@ -96,6 +130,9 @@ impl Report<'_> {
             "tail": text.finish(Whole::NotKept).text,
             "running_for_ms": running_for,
         });
+        if let Some(matched) = self.matched {
+            result["matched"] = matched.into();
+        }
         if !self.notices.is_empty() {
             result["notices"] = json!(self.notices);
         }
@@ -103,60 +140,109 @@ impl Report<'_> {
     }
 
     async fn ended(self, collector: Collector, stopped: Stopped) -> Result<Outcome, ToolError> {
+        let (job, matched) = (self.job, self.matched);
+        let ending = self.ending(collector, stopped).await?;
+        let mut result = Map::new();
+        let mut put = |name: &str, value: Value| result.insert(name.to_owned(), value);
+        put("status", ending.end.status().into());
+        put("task_id", json!(job));
+        if let Some(code) = ending.exit_code() {
+            put("exit_code", code.into());
+        }
+        if let Some(signal) = ending.exit.signal {
+            put("signal", signal.into());
+        }
+        put("stdout", ending.collected.stdout.clone().into());
+        put("stderr", ending.collected.stderr.clone().into());
+        let duration = u64::try_from(ending.exit.duration.as_millis()).unwrap_or(u64::MAX);
+        put("duration_ms", duration.into());
+        put("stdout_bytes", ending.exit.stdout_bytes.into());
+        put("stderr_bytes", ending.exit.stderr_bytes.into());
+        if let Some(artifact) = &ending.collected.artifact {
+            put("artifact", json!(artifact));
+        }
+        if ending.exit.killed_children > 0 {
+            put("killed_children", ending.exit.killed_children.into());
+        }
+        if let Some(matched) = matched {
+            put("matched", matched.into());
+        }
+        if !ending.notices.is_empty() {
+            put("notices", json!(ending.notices));
+        }
+        Ok(ending.outcome(result))
+    }
+
+    /// How a job ended that nobody waits for any longer, and what it printed.
+    async fn ending(self, collector: Collector, stopped: Stopped) -> Result<Ending, ToolError> {
         let exit = self.cx.sandbox.wait(self.job).await.map_err(tool_error)?;
         let keep = match stopped {
             Stopped::No => Keep::Artifact(self.command),
             Stopped::ByCancel | Stopped::ByDeadline => Keep::Nothing,
         };
-        let collected = collector
+        let mut collected = collector
             .finish(self.cx, self.job, keep, exit.dropped_bytes)
             .await
             .map_err(tool_error)?;
-        let (status, stopped_as) = match stopped {
-            Stopped::No if !exit.timed_out => ("completed", None),
-            Stopped::No | Stopped::ByDeadline => {
-                let message = "the command ran out of time and was killed";
-                ("timeout", Some((Code::Timeout, message)))
-            }
-            Stopped::ByCancel => {
-                let message = "the command was stopped and killed";
-                ("cancelled", Some((Code::Cancelled, message)))
-            }
+        let end = match stopped {
+            Stopped::No if !exit.timed_out => End::Completed,
+            Stopped::No | Stopped::ByDeadline => End::OutOfTime,
+            Stopped::ByCancel => End::Cancelled,
         };
-
-        let mut result = Map::new();
-        let mut put = |name: &str, value: Value| result.insert(name.to_owned(), value);
-        put("status", status.into());
-        put("task_id", json!(self.job));
-        if let Some(code) = exit.code.or(exit.signal.map(|signal| SIGNAL_BASE + signal)) {
-            put("exit_code", code.into());
-        }
-        if let Some(signal) = exit.signal {
-            put("signal", signal.into());
-        }
-        put("stdout", collected.stdout.into());
-        put("stderr", collected.stderr.into());
-        let duration = u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX);
-        put("duration_ms", duration.into());
-        put("stdout_bytes", exit.stdout_bytes.into());
-        put("stderr_bytes", exit.stderr_bytes.into());
-        if let Some(artifact) = &collected.artifact {
-            put("artifact", json!(artifact));
-        }
-        if exit.killed_children > 0 {
-            put("killed_children", exit.killed_children.into());
-        }
-        let notices = notices(self.notices, collected.notices, &exit);
-        if !notices.is_empty() {
-            put("notices", json!(notices));
-        }
-
-        let mut outcome = Outcome::json(Value::Object(result));
-        outcome.artifacts.extend(collected.artifact);
-        Ok(match stopped_as {
-            Some((code, message)) => outcome.stopped(code, message),
-            None => outcome,
+        let notices = notices(self.notices, std::mem::take(&mut collected.notices), &exit);
+        Ok(Ending {
+            exit,
+            collected,
+            end,
+            notices,
         })
+    }
+}
+
+/// A job that is over, as its result is made of it.
+struct Ending {
+    exit: Exit,
+    collected: Collected,
+    end: End,
+    notices: Vec<String>,
+}
+
+/// How it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Completed,
+    OutOfTime,
+    Cancelled,
+}
+
+impl End {
+    fn status(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::OutOfTime => "timeout",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+impl Ending {
+    fn exit_code(&self) -> Option<i32> {
+        let by_signal = self.exit.signal.map(|signal| SIGNAL_BASE + signal);
+        self.exit.code.or(by_signal)
+    }
+
+    fn outcome(self, result: Map<String, Value>) -> Outcome {
+        let mut outcome = Outcome::json(Value::Object(result));
+        outcome.artifacts.extend(self.collected.artifact);
+        match self.end {
+            End::Completed => outcome,
+            End::OutOfTime => {
+                outcome.stopped(Code::Timeout, "the command ran out of time and was killed")
+            }
+            End::Cancelled => {
+                outcome.stopped(Code::Cancelled, "the command was stopped and killed")
+            }
+        }
     }
 }
 

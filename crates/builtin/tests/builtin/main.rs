@@ -3,8 +3,14 @@
 #[cfg(test)]
 mod files;
 #[cfg(test)]
+mod patterns;
+#[cfg(test)]
+mod run_command;
+#[cfg(test)]
 mod shell;
 #[cfg(test)]
 mod specs;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod todo;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use outfitter_builtin::{BuiltinOptions, ShellOptions, builtin_tools};
-use outfitter_core::{ToolSpec, canonical};
+use outfitter_core::{Effect, Role, ToolSpec, canonical};
 use serde_json::{Value, json};
 
 /// What no native tool may take: identity travels beside a call, never in its arguments.
@@ -155,6 +155,7 @@ fn a_default_that_is_said_is_the_one_that_counts() {
     };
     assert_eq!(default("execute_shell_command", "block_until_ms"), 30_000);
     assert_eq!(default("execute_shell_command", "timeout_seconds"), 1800);
+    assert_eq!(default("run_command", "timeout_seconds"), 60);
     assert_eq!(default("await_shell", "block_until_ms"), 600_000);
     assert_eq!(default("file_read", "start_line"), 1);
     assert_eq!(default("file_read", "max_bytes"), 262_144);
@@ -178,28 +179,49 @@ fn without_the_shell_its_tools_do_not_exist() {
         ..BuiltinOptions::default()
     };
     let tools = builtin_tools(&options);
-    let names: Vec<_> = tools.iter().map(|tool| tool.spec().name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "file_read",
-            "file_write",
-            "file_update",
-            "list_dir",
-            "glob",
-            "grep",
-            "ask_user",
-            "calculator",
-            "current_time",
-        ]
-    );
+    let left: Vec<_> = tools
+        .iter()
+        .map(|tool| tool.spec().name.to_string())
+        .collect();
+    let shell = [
+        "await_shell",
+        "execute_shell_command",
+        "kill_shell",
+        "run_command",
+    ];
+    let all: Vec<String> = specs().into_keys().collect();
+    for name in &all {
+        assert_ne!(
+            left.contains(name),
+            shell.contains(&name.as_str()),
+            "{name}"
+        );
+    }
+    assert_eq!(left.len() + shell.len(), all.len());
+}
+
+/// A sub-agent is given no tool with this effect unless its creator names it.
+#[test]
+fn what_runs_commands_says_so() {
+    for (name, spec) in specs() {
+        let runs = [
+            "await_shell",
+            "execute_shell_command",
+            "kill_shell",
+            "run_command",
+        ];
+        if runs.contains(&name.as_str()) {
+            assert!(spec.effects.contains(Effect::Exec), "{name}");
+            assert_eq!(spec.min_role, Role::Admin, "{name}");
+        }
+    }
 }
 
 #[test]
 fn a_call_outlasts_the_longest_wait_it_can_be_asked_for() {
     let options = BuiltinOptions::default();
     for (name, spec) in specs() {
-        if ["execute_shell_command", "await_shell"].contains(&name.as_str()) {
+        if ["execute_shell_command", "await_shell", "run_command"].contains(&name.as_str()) {
             assert!(spec.timeout.unwrap() > options.shell.max_timeout, "{name}");
         }
     }
@@ -208,10 +230,7 @@ fn a_call_outlasts_the_longest_wait_it_can_be_asked_for() {
 #[test]
 fn what_comes_later_is_unknown() {
     let specs = specs();
-    for name in ["run_command", "apply_patch", "fetch_webpages"] {
+    for name in ["search_memory", "compress_history"] {
         assert!(!specs.contains_key(name));
     }
-    let schema = &specs["await_shell"].input_schema;
-    let validator = jsonschema::validator_for(schema).unwrap();
-    assert!(!validator.is_valid(&json!({"task_id": "job_1", "pattern": "ready"})));
 }

@@ -7,23 +7,19 @@ mod endings;
 mod find;
 
 use async_trait::async_trait;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use outfitter_core::{
-    Code, Effect, Effects, Facts, FileRef, Hash, Outcome, Put, PutMode, Range, Reply, Role, Tool,
-    ToolContext, ToolError, ToolSpec,
+    Effect, Effects, Facts, Hash, Outcome, Put, PutMode, Reply, Role, Tool, ToolContext, ToolError,
+    ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::charset::{Charset, Unencodable};
 use super::error::tool_error;
-use super::sniff::{Sniffer, Start, judge};
-use super::{CHUNK_BYTES, FileAccess, about_path, parse_hash, path_schema};
+use super::whole::{MAX_FILE_BYTES, WholeText, load};
+use super::{FileAccess, about_path, parse_hash, path_schema};
 use crate::args;
 use crate::spec::{Words, object, spec};
-
-/// The largest file that is changed, before and after.
-const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// How many operations one call may have.
 const MAX_OPERATIONS: usize = 100;
@@ -195,7 +191,7 @@ impl Tool for FileUpdate {
                 format!("give 1 to {MAX_OPERATIONS} operations"),
             ));
         }
-        let before = load(cx, file).await?;
+        let before = load(cx, file).await.map_err(tool_error)?;
         let hash = Hash::of(&before);
         if if_hash.is_some_and(|wanted| wanted != hash) {
             return Err(tool_error(outfitter_core::FilesError::Changed {
@@ -236,37 +232,6 @@ impl Tool for FileUpdate {
     }
 }
 
-async fn load(cx: &ToolContext, file: FileRef<'_>) -> Result<Bytes, ToolError> {
-    let mut whole = BytesMut::new();
-    loop {
-        let range = Range {
-            from: whole.len() as u64,
-            max: CHUNK_BYTES,
-        };
-        let chunk = cx
-            .sandbox
-            .files()
-            .read(file, range)
-            .await
-            .map_err(tool_error)?;
-        if chunk.size > MAX_FILE_BYTES {
-            return Err(too_large(file.path, chunk.size));
-        }
-        whole.extend_from_slice(&chunk.bytes);
-        if chunk.bytes.is_empty() || whole.len() as u64 >= chunk.size {
-            return Ok(whole.freeze());
-        }
-    }
-}
-
-fn too_large(path: &str, size: u64) -> ToolError {
-    tool_error(outfitter_core::FilesError::TooLarge {
-        path: path.to_owned(),
-        size,
-        limit: MAX_FILE_BYTES,
-    })
-}
-
 /// What a file becomes.
 struct Updated {
     bytes: Bytes,
@@ -276,53 +241,15 @@ struct Updated {
 }
 
 fn update(before: &[u8], path: &str, operations: &[Operation]) -> Result<Updated, ToolError> {
-    let (charset, bom) = charset_of(before, path)?;
-    let (mark, body) = before.split_at(bom);
-    let Some((text, charset)) = charset.decode_exactly(body) else {
-        return Err(ToolError::failed(format!(
-            "{path} looks like {} but does not hold to it, so changing it would change more than what was asked for",
-            charset.name()
-        )));
-    };
-    let applied = apply::apply(&text, operations)?;
-    if applied.text.len() as u64 > MAX_FILE_BYTES {
-        return Err(too_large(path, applied.text.len() as u64));
-    }
-    let mut bytes = mark.to_vec();
-    bytes.extend(charset.encode(&applied.text).map_err(|Unencodable(c)| {
-        ToolError::invalid(
-            "/operations",
-            format!("{path} is {}, which has no {c:?}", charset.name()),
-        )
-        .with_hint("write it another way, or rewrite the whole file as UTF-8 with file_write")
-    })?);
+    let whole = WholeText::of(before, path)?;
+    let applied = apply::apply(&whole.text, operations)?;
+    let bytes = whole.with(&applied.text, "/operations")?;
     Ok(Updated {
         changed: bytes != before,
-        bytes: bytes.into(),
+        bytes,
         replacements: applied.replacements,
-        diff: diff::unified(path, &text, &applied.text),
+        diff: diff::unified(path, &whole.text, &applied.text),
     })
-}
-
-fn charset_of(bytes: &[u8], path: &str) -> Result<(Charset, usize), ToolError> {
-    let (known, bom) = match judge(bytes) {
-        Start::Binary { mime } => {
-            return Err(ToolError::new(
-                Code::InvalidArguments,
-                format!("{path} is not text: {mime}"),
-            ));
-        }
-        Start::Known { charset, bom } => (Some(charset), bom),
-        Start::Open => (None, 0),
-    };
-    match known {
-        Some(charset @ (Charset::Utf16Le | Charset::Utf16Be)) => Ok((charset, bom)),
-        Some(_) | None => {
-            let mut sniffer = Sniffer::new();
-            sniffer.push(&bytes[bom..]);
-            Ok((sniffer.finish(), bom))
-        }
-    }
 }
 
 #[cfg(test)]

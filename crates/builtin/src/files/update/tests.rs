@@ -7,6 +7,7 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
+use crate::files::charset::Charset;
 
 fn operations(list: Value) -> Vec<Operation> {
     serde_json::from_value(list).unwrap()

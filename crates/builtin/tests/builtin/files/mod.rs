@@ -1,6 +1,7 @@
 //! The tools on files, on real files.
 
 mod finding;
+mod patching;
 mod reach;
 mod reading;
 mod writing;

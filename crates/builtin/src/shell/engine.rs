@@ -1,0 +1,136 @@
+//! What the tools that start commands have in common: one order, one job, one way to follow it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use outfitter_core::{CommandLine, CommandSpec, JobId, ToolContext, ToolError};
+
+use super::collect::Collector;
+use super::delivered::ShellProgress;
+use super::error::{start_error, tool_error};
+use super::follow::{Follow, Followed, Readers};
+use crate::ShellOptions;
+use crate::args::without_nul;
+
+/// Starts and follows commands as the configuration has it.
+#[derive(Debug)]
+pub(super) struct Engine {
+    max_timeout: Duration,
+    max_output_chars: usize,
+    progress: Arc<ShellProgress>,
+}
+
+/// A command that is to be started.
+#[derive(Debug)]
+pub(super) struct Order<'a> {
+    pub(super) command: &'a str,
+    /// Where; the workspace when empty.
+    pub(super) workdir: String,
+    /// The argument that said where.
+    pub(super) workdir_at: &'static str,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) timeout_seconds: Option<u64>,
+    /// When it is killed unless the call says.
+    pub(super) default_timeout: Duration,
+}
+
+impl Engine {
+    pub(super) fn new(options: &ShellOptions, progress: Arc<ShellProgress>) -> Self {
+        Self {
+            max_timeout: options.max_timeout,
+            max_output_chars: options.max_output_chars,
+            progress,
+        }
+    }
+
+    pub(super) fn max_timeout(&self) -> Duration {
+        self.max_timeout
+    }
+
+    /// Starts a command. Gives its job, and what to say of how it was started.
+    pub(super) async fn start(
+        &self,
+        cx: &ToolContext,
+        order: Order<'_>,
+    ) -> Result<(JobId, Vec<String>), ToolError> {
+        check(&order)?;
+        let (timeout, notices) = self.timeout(order.timeout_seconds, order.default_timeout)?;
+        let job = cx
+            .sandbox
+            .spawn(CommandSpec {
+                command: CommandLine::Shell(order.command.to_owned()),
+                workdir: order.workdir,
+                env: order.env.into_iter().collect(),
+                timeout,
+            })
+            .await
+            .map_err(|error| start_error(error, order.workdir_at))?;
+        Ok((job, notices))
+    }
+
+    /// Shows and collects what a job prints, until it ends or the waiting does.
+    pub(super) async fn follow(
+        &self,
+        cx: &ToolContext,
+        job: &JobId,
+        until: Instant,
+    ) -> Result<(Followed, Collector), ToolError> {
+        let mut readers = Readers {
+            collector: Collector::new(self.max_output_chars),
+            watch: None,
+        };
+        let follow = Follow {
+            cx,
+            job,
+            progress: &self.progress,
+            until,
+        };
+        let followed = follow.run(&mut readers).await.map_err(tool_error)?;
+        Ok((followed, readers.collector))
+    }
+
+    fn timeout(
+        &self,
+        asked: Option<u64>,
+        default: Duration,
+    ) -> Result<(Duration, Vec<String>), ToolError> {
+        match asked.map(Duration::from_secs) {
+            None => Ok((default.min(self.max_timeout), Vec::new())),
+            Some(asked) if asked.is_zero() => Err(ToolError::invalid(
+                "/timeout_seconds",
+                "a command needs at least 1 second",
+            )),
+            Some(asked) if asked > self.max_timeout => {
+                let most = self.max_timeout.as_secs();
+                Ok((
+                    self.max_timeout,
+                    vec![format!(
+                        "timeout_seconds is {most}, the most that is allowed"
+                    )],
+                ))
+            }
+            Some(asked) => Ok((asked, Vec::new())),
+        }
+    }
+}
+
+fn check(order: &Order<'_>) -> Result<(), ToolError> {
+    without_nul(order.command, "/command")?;
+    without_nul(&order.workdir, order.workdir_at)?;
+    if order.command.trim().is_empty() {
+        return Err(ToolError::invalid("/command", "there is no command"));
+    }
+    for (name, value) in &order.env {
+        let at = format!("/env/{}", name.replace('~', "~0").replace('/', "~1"));
+        without_nul(name, &at)?;
+        without_nul(value, &at)?;
+        if name.is_empty() || name.contains('=') {
+            return Err(ToolError::invalid(
+                at,
+                format!("{name:?} is not a name of an environment variable"),
+            ));
+        }
+    }
+    Ok(())
+}
