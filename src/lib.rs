@@ -27,13 +27,14 @@ pub use outfitter_tools::__private;
 
 pub use cli::main;
 pub use outfit::{
-    BuildError, Builder, Outfitter, Served, SessionInUse, SessionLock, SessionOptions,
+    BuildError, Builder, Outfitter, ReloadRefused, Served, ServedPrincipals, SessionInUse,
+    SessionLock, SessionOptions,
 };
 pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunError, Session};
 pub use outfitter_core::*;
 pub use outfitter_process::SupervisorProgram;
 pub use outfitter_skills::{SkillCatalog, SkillProxy};
-pub use outfitter_tools::{NativeSource, ToolRegistry, tool};
+pub use outfitter_tools::{NativeSource, PresetContext, ToolRegistry, tool};
 pub use surface::{
     ConversationError, Conversations, emit_tool_progress, emit_tool_progress_closed,
     run_if_supervisor,

@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use axum::Router;
 use outfitter_agent::Host;
-use outfitter_core::{CallHost, Cancel, Code};
+use outfitter_core::{CallHost, Cancel, Code, chain};
 use outfitter_mcp::{GatewayOptions, McpService};
-use outfitter_server::{LocalPrincipals, Mounted, Server, ServerConfig, ServerParts};
+use outfitter_server::{Mounted, Server, ServerConfig, ServerParts};
+
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::Invocation;
 use super::args::ServeArgs;
 use super::documents::{self, Serving};
 use super::failure::{Failure, Stop};
-use super::session::{runtime, until_stopped};
-use crate::outfit::{Outfitter, Served};
+use super::session::{Signals, runtime, until_stopped_by};
+use crate::config::ConfigError;
+use crate::outfit::{Outfitter, Served, ServedPrincipals};
 
 /// Runs `serve`, until it is told to stop.
 pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Stop> {
@@ -32,7 +35,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             log: whole.log().clone(),
             artifacts: host.agent().parts().artifacts.clone(),
             host,
-            principals: Arc::new(principals(&whole)),
+            principals: Arc::new(ServedPrincipals::new(whole.clone())),
             directory: served.clone(),
             holds: Some(served),
             mcp: Some(Box::new(move |calls| {
@@ -53,9 +56,10 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
-        let ended = until_stopped(&cancel, serving).await?;
+        let serving = reloading(at, args, &whole, serving);
+        let ended = until_stopped_by(Signals::to_a_server()?, &cancel, serving).await?;
         whole.disconnect().await;
-        ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
+        ended?.map_err(|error| Failure::of(Code::Unavailable, &error))?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -95,13 +99,64 @@ pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
     .into())
 }
 
-fn principals(whole: &Outfitter) -> LocalPrincipals {
-    let scope = whole.local_scope();
-    LocalPrincipals {
-        tenant: scope.tenant,
-        subject: scope.subject,
-        role: whole.config().permissions.http_role,
+/// Serves, and takes the configuration anew with each SIGHUP.
+async fn reloading<T>(
+    at: &Invocation<'_>,
+    args: &ServeArgs,
+    whole: &Outfitter,
+    serving: impl Future<Output = T>,
+) -> Result<T, Stop> {
+    let mut hangup =
+        signal(SignalKind::hangup()).map_err(|error| Failure::of(Code::Unavailable, &error))?;
+    let mut serving = std::pin::pin!(serving);
+    loop {
+        tokio::select! {
+            end = &mut serving => return Ok(end),
+            heard = hangup.recv() => match heard {
+                Some(()) => at.out.tell(&reloaded(at, args, whole)),
+                None => return Ok(serving.await),
+            },
+        }
     }
+}
+
+/// Reloads, and says what came of it: what changed, or everything that is wrong.
+fn reloaded(at: &Invocation<'_>, args: &ServeArgs, whole: &Outfitter) -> String {
+    let refused = |problems: Vec<String>| {
+        let lines: String = problems.iter().map(|one| format!("  {one}\n")).collect();
+        format!("error: failed to reload the configuration; everything stays as it was\n{lines}")
+    };
+    let loaded = match at.load(args.flags()) {
+        Ok(loaded) => loaded,
+        Err(ConfigError::Problems(problems)) => {
+            return refused(problems.iter().map(ToString::to_string).collect());
+        }
+        Err(error) => return refused(vec![chain(&error)]),
+    };
+    let bind = match address(&loaded.config.server.bind) {
+        Ok(_) => None,
+        Err(Stop::Failed(failure) | Stop::Abandoned(failure)) => Some(failure.message),
+        Err(Stop::StdoutClosed) => None,
+    };
+    if let Some(problem) = bind {
+        return refused(vec![problem]);
+    }
+    let plan = match whole.reload(loaded.config) {
+        Ok(plan) => plan,
+        Err(error) => return refused(error.problems.iter().map(|one| chain(one)).collect()),
+    };
+    if plan.is_empty() {
+        return "reloaded the configuration: nothing has changed\n".to_owned();
+    }
+    let list = |what: &str, keys: &[String]| match keys {
+        [] => String::new(),
+        keys => format!("  {what}: {}\n", keys.join(", ")),
+    };
+    format!(
+        "reloaded the configuration\n{}{}",
+        list("at once", &plan.hot),
+        list("after a restart", &plan.restart)
+    )
 }
 
 /// What admits a page to `/mcp` is what admits it everywhere.

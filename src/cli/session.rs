@@ -8,6 +8,8 @@ use std::sync::Arc;
 use outfitter_agent::{EventQueue, Session};
 use outfitter_core::{Attended, Cancel, Code, Event, SessionId};
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
 use super::Invocation;
 use super::args;
 use super::failure::{Failure, Stop};
@@ -286,7 +288,15 @@ pub(crate) async fn until_stopped<T>(
     cancel: &Cancel,
     work: impl Future<Output = T>,
 ) -> Result<T, Stop> {
-    let mut signals = Signals::listen()?;
+    until_stopped_by(Signals::listen()?, cancel, work).await
+}
+
+/// The same, where these signals stop it.
+pub(crate) async fn until_stopped_by<T>(
+    mut signals: Signals,
+    cancel: &Cancel,
+    work: impl Future<Output = T>,
+) -> Result<T, Stop> {
     tokio::pin!(work);
     loop {
         tokio::select! {
@@ -303,27 +313,34 @@ pub(crate) async fn until_stopped<T>(
 }
 
 /// What a person or the system stops a program with.
-pub(crate) struct Signals([tokio::signal::unix::Signal; 3]);
+pub(crate) struct Signals(Vec<Signal>);
 
 impl Signals {
     /// Takes them from now on, so that they do not end the process by themselves.
     pub(crate) fn listen() -> Result<Self, Stop> {
-        use tokio::signal::unix::{SignalKind, signal};
-        let listen = |kind| signal(kind).map_err(|error| Failure::of(Code::Unavailable, &error));
-        Ok(Self([
-            listen(SignalKind::interrupt())?,
-            listen(SignalKind::terminate())?,
-            listen(SignalKind::hangup())?,
-        ]))
+        Self::of(&[
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ])
+    }
+
+    /// The same for a server: SIGHUP means something else to it.
+    pub(crate) fn to_a_server() -> Result<Self, Stop> {
+        Self::of(&[SignalKind::interrupt(), SignalKind::terminate()])
+    }
+
+    fn of(kinds: &[SignalKind]) -> Result<Self, Stop> {
+        let taken = kinds.iter().map(|kind| signal(*kind));
+        let taken: std::io::Result<Vec<Signal>> = taken.collect();
+        taken
+            .map(Self)
+            .map_err(|error| Failure::of(Code::Unavailable, &error).into())
     }
 
     /// Ends with the next one.
     pub(crate) async fn next(&mut self) {
-        let Self([interrupt, terminate, hangup]) = self;
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
+        let heard = self.0.iter_mut().map(|one| Box::pin(one.recv()));
+        futures_util::future::select_all(heard).await;
     }
 }

@@ -79,7 +79,8 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
             } else {
                 let value = toml_value::write(value);
                 // A default path begins where the program is started, one of a file where the file is.
-                let off = if begins_here(one) { "# " } else { "" };
+                let hides = key.secret && value != "{}";
+                let off = if begins_here(one) || hides { "# " } else { "" };
                 out.push_str(&format!("{off}{} = {value}  # {source}\n\n", key.name));
             }
         }
@@ -237,6 +238,9 @@ pub fn document(loaded: &Loaded, notes: &[Note]) -> Document {
 /// What could be a secret is not shown: passwords in URLs, and what is passed to other programs as
 /// their environment. What is not set in a table is left out.
 fn without_secrets(key: &Key, value: Value) -> Value {
+    if key.secret {
+        return secrets_hidden(value);
+    }
     let (Some(keys), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
         return without_password(value);
     };
@@ -250,6 +254,20 @@ fn without_secrets(key: &Key, value: Value) -> Value {
         }
     }
     Value::Object(tables)
+}
+
+/// A table whose values may be secrets, with their names only.
+fn secrets_hidden(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let hidden = map.into_iter();
+            hidden
+                .map(|(name, value)| (name, secrets_hidden(value)))
+                .collect()
+        }
+        Value::Null => Value::Null,
+        _ => "…".into(),
+    }
 }
 
 /// A URL with a password in it is shown without.

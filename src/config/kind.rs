@@ -18,6 +18,8 @@ pub(super) enum Kind {
     /// A list of texts, or one word that stands for a choice made elsewhere.
     ListOrWord(&'static str),
     Map,
+    /// Tables by name, of any values by name.
+    Values,
     /// Tables by name, each with these keys.
     Tables(Vec<Key>),
 }
@@ -112,6 +114,7 @@ impl Kind {
                 .filter(|named| named.get("properties").is_some())
             {
                 Some(named) => Self::Tables(Key::all_of("NAME", named)),
+                None if of_objects(schema) => Self::Values,
                 None => Self::Map,
             }
         } else {
@@ -140,6 +143,7 @@ impl Kind {
             Self::List(Format::Program | Format::Address) => "a list of texts".to_owned(),
             Self::ListOrWord(word) => format!("a list of texts, or \"{word}\""),
             Self::Map => "a table of texts".to_owned(),
+            Self::Values => "tables of values by name".to_owned(),
             Self::Tables(_) => "tables by name".to_owned(),
         }
     }
@@ -149,7 +153,7 @@ impl Kind {
         match self {
             Self::Boolean => None,
             Self::Text(Format::Any | Format::Path | Format::Program | Format::Variable) => None,
-            Self::List(_) | Self::Map | Self::Tables(_) => None,
+            Self::List(_) | Self::Map | Self::Values | Self::Tables(_) => None,
             Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) | Self::ListOrWord(_) => {
                 Some(self.expects())
             }
@@ -171,6 +175,7 @@ impl Kind {
             (Self::ListOrWord(word), Value::String(text)) => text == word,
             (Self::ListOrWord(_), Value::Array(items)) => items.iter().all(Value::is_string),
             (Self::Map, Value::Object(map)) => map.values().all(Value::is_string),
+            (Self::Values, Value::Object(map)) => map.values().all(Value::is_object),
             (Self::Tables(keys), Value::Object(tables)) => {
                 for (name, table) in tables {
                     check_table(keys, name, table)?;
@@ -182,7 +187,7 @@ impl Kind {
         if fits {
             return Ok(());
         }
-        if matches!(self, Self::Tables(_)) {
+        if matches!(self, Self::Tables(_) | Self::Values) {
             // There may be secrets in it.
             return Err(format!("must be {}", self.expects()));
         }
@@ -210,9 +215,11 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Value::Bool(false),
                 _ => plain(),
             },
-            Self::Integer { .. } | Self::Map | Self::Tables(_) => super::toml_value::parse(trimmed)
-                .filter(|value| value.is_number() || value.is_object())
-                .unwrap_or_else(plain),
+            Self::Integer { .. } | Self::Map | Self::Values | Self::Tables(_) => {
+                super::toml_value::parse(trimmed)
+                    .filter(|value| value.is_number() || value.is_object())
+                    .unwrap_or_else(plain)
+            }
             Self::Text(_) | Self::OneOf(_) => {
                 let quoted = trimmed.len() > 1 && trimmed.starts_with(['"', '\'']);
                 quoted
@@ -233,6 +240,12 @@ impl Kind {
                 .collect(),
         }
     }
+}
+
+fn of_objects(schema: &Value) -> bool {
+    let each = schema.get("additionalProperties");
+    each.and_then(|each| each.get("type"))
+        .is_some_and(|kind| kind == "object")
 }
 
 /// Says what is wrong with the name of one of several tables.

@@ -1,24 +1,19 @@
 //! Putting the whole together.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
-use outfitter_builtin::{BuiltinOptions, FilesOptions, ShellOptions, builtin_tools};
 use outfitter_core::{
-    Clock, ModelProvider, NameSet, Services, SourceId, SystemClock, Tool, ToolSource, Trust,
+    Clock, ModelProvider, Services, SourceId, SystemClock, Tool, ToolError, ToolSource, Trust,
 };
 use outfitter_process::SupervisorProgram;
-use outfitter_skills::{LOAD_SKILL, SkillSource};
+use outfitter_skills::SkillSource;
 use outfitter_store::StoreUrl;
-use outfitter_tools::{
-    Approval, DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Redactor, ToolRegistry,
-    ToolsConfig, expand_tools, is_secret_key, read_artifact,
-};
-use secrecy::SecretString;
+use outfitter_tools::{NativeSource, Pipeline, Preset, PresetContext, Presets, ToolRegistry};
+use serde_json::Value;
 
-use super::{BuildError, Outfitter, model, skills};
-use crate::config::{self, Config};
+use super::{BuildError, Outfitter, names, settings, skills};
+use crate::config::Config;
 use crate::env::Environment;
 
 /// Puts an [`Outfitter`] together.
@@ -41,6 +36,7 @@ pub struct Builder {
     environment: Environment,
     tools: Vec<Arc<dyn Tool>>,
     sources: Vec<Arc<dyn ToolSource>>,
+    presets: Presets,
     services: Services,
     model: Option<Arc<dyn ModelProvider>>,
     clock: Arc<dyn Clock>,
@@ -56,6 +52,7 @@ impl Builder {
             environment,
             tools: Vec::new(),
             sources: Vec::new(),
+            presets: Presets::default(),
             services: Services::default(),
             model: None,
             clock: Arc::new(SystemClock),
@@ -74,6 +71,29 @@ impl Builder {
     #[must_use]
     pub fn source(mut self, source: Arc<dyn ToolSource>) -> Self {
         self.sources.push(source);
+        self
+    }
+
+    /// Sets an argument of a tool to what `compute` gives for each call, as `[tools] presets` of a
+    /// configuration sets it to a constant, and over it. No model sees the parameter; one that
+    /// gives it is refused.
+    ///
+    /// ```
+    /// use outfitter::config::Config;
+    /// use outfitter::{Builder, env::Environment};
+    ///
+    /// let builder = Builder::new(Config::default(), Environment::default())
+    ///     .preset("current_time", "timezone", |_| Ok("Europe/Berlin".into()));
+    /// ```
+    #[must_use]
+    pub fn preset(
+        mut self,
+        tool: &str,
+        parameter: &str,
+        compute: impl Fn(&PresetContext<'_>) -> Result<Value, ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        let preset = Preset::Computed(Arc::new(compute));
+        self.presets.set(tool, parameter, preset);
         self
     }
 
@@ -133,21 +153,20 @@ impl Builder {
         let skills = skills::catalog(&self.config, &self.environment)?;
         let mut sources = self.sources;
         sources.push(Arc::new(SkillSource::new(skills.clone())));
-        let registry = registry(&self.config, self.tools, sources)?;
-        let secrets = model::key(&self.config, &self.environment)
-            .into_iter()
-            .chain(given_secrets(&self.config));
-        let pipeline = Pipeline::new(PipelineOptions {
-            max_result_tokens: self.config.tools.max_result_tokens as usize,
-            default_timeout: Duration::from_secs(self.config.tools.default_timeout_seconds.into()),
-            approval: match self.config.permissions.approval {
-                config::sections::Approval::Ask => Approval::Ask,
-                config::sections::Approval::Never => Approval::Never,
-            },
-            redactor: Redactor::new(secrets),
-        });
+        let builtin = Arc::new(NativeSource::new(
+            source_id("builtin")?,
+            Trust::Builtin,
+            settings::builtin(&self.config),
+        ));
+        sources.insert(0, builtin.clone());
+        let registry = registry(&self.config, &self.presets, self.tools, sources)?;
+        let pipeline = Pipeline::new(settings::pipeline_options(&self.config, &self.environment));
         Ok(Outfitter {
-            config: self.config,
+            config: Mutex::new(Arc::new(self.config)),
+            reloading: Mutex::new(()),
+            builtin,
+            presets: self.presets,
+            agents: Mutex::default(),
             environment: self.environment,
             data_dir,
             registry,
@@ -165,49 +184,22 @@ impl Builder {
     }
 }
 
-/// What the configuration gives servers and programs under a secret's name: what they print of it
-/// goes no further.
-fn given_secrets(config: &Config) -> impl Iterator<Item = SecretString> {
-    let servers = config.mcp.servers.values().flat_map(|server| &server.env);
-    let programs = config.commands.values().flat_map(|program| &program.env);
-    servers
-        .chain(programs)
-        .filter(|(name, _)| holds_a_secret(name))
-        .map(|(_, value)| SecretString::from(value.clone()))
-}
-
-/// Whether a variable holds a secret, by its name: `GITHUB_TOKEN` as well as `TOKEN`.
-fn holds_a_secret(name: &str) -> bool {
-    is_secret_key(name)
-        || name
-            .match_indices('_')
-            .any(|(at, _)| is_secret_key(&name[at + 1..]))
+fn source_id(name: &str) -> Result<SourceId, BuildError> {
+    SourceId::new(name).map_err(BuildError::SourceName)
 }
 
 fn registry(
     config: &Config,
+    presets: &Presets,
     own: Vec<Arc<dyn Tool>>,
     sources: Vec<Arc<dyn ToolSource>>,
 ) -> Result<ToolRegistry, BuildError> {
-    let registry = ToolRegistry::new(ToolsConfig {
-        available: NameSet::of(config.tools.available.iter().map(String::as_str)),
-        aliases: config.tools.aliases.clone(),
-        policy: Arc::new(DefaultPolicy),
-    });
-    let mut builtin = builtin_tools(&builtin_options(config));
-    builtin.push(read_artifact(config.tools.max_result_tokens as usize));
-    builtin.push(expand_tools());
-    let id = |name: &str| SourceId::new(name).map_err(BuildError::SourceName);
-    registry.add(Arc::new(NativeSource::new(
-        id("builtin")?,
-        Trust::Builtin,
-        builtin,
-    )))?;
-    let linked = NativeSource::linked(id("linked")?, Trust::Operator, |_| true);
+    let registry = ToolRegistry::new(settings::tools_config(config, presets));
+    let linked = NativeSource::linked(source_id("linked")?, Trust::Operator, |_| true);
     registry.add(Arc::new(linked))?;
     if !own.is_empty() {
         registry.add(Arc::new(NativeSource::new(
-            id("application")?,
+            source_id("application")?,
             Trust::Operator,
             own,
         )))?;
@@ -215,70 +207,9 @@ fn registry(
     for source in sources {
         registry.add(source)?;
     }
-    check_names(config, &registry)?;
-    Ok(registry)
-}
-
-fn check_names(config: &Config, registry: &ToolRegistry) -> Result<(), BuildError> {
-    let known = names_not_there_yet(config);
-    let available = config
-        .tools
-        .available
-        .iter()
-        .map(|name| (name, "[tools] available"));
-    let aliases = config
-        .tools
-        .aliases
-        .values()
-        .map(|name| (name, "[tools] aliases"));
-    for (name, from) in available.chain(aliases) {
-        let later = known.iter().any(|later| later == name) || is_of_a_server(name, config);
-        if name.contains(['*', '?']) || later {
-            continue;
-        }
-        if let Some(unknown) = registry.unknown_names([name.as_str()]).pop() {
-            return Err(BuildError::UnknownTool {
-                name: unknown.name,
-                from: from.to_owned(),
-                close: unknown.close,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Names that exist, or may, but not now: those that the configuration switches off, and those of
-/// sources that are connected later. Naming one is no mistake.
-fn names_not_there_yet(config: &Config) -> Vec<String> {
-    let mut names = vec![LOAD_SKILL.to_owned()];
-    if !config.commands.is_empty() {
-        names.push(outfitter_commands::TOOL.to_owned());
-    }
-    if !config.shell.enabled {
-        let mut options = builtin_options(config);
-        options.shell.enabled = true;
-        let tools = builtin_tools(&options);
-        names.extend(tools.iter().map(|tool| tool.spec().name.to_string()));
-    }
-    names
-}
-
-/// Whether a name would be a tool of a configured server.
-fn is_of_a_server(name: &str, config: &Config) -> bool {
-    outfitter_tools::split_qualified(name)
-        .is_some_and(|(prefix, _)| config.mcp.servers.contains_key(prefix))
-}
-
-fn builtin_options(config: &Config) -> BuiltinOptions {
-    BuiltinOptions {
-        shell: ShellOptions {
-            enabled: config.shell.enabled,
-            max_timeout: Duration::from_secs(config.shell.max_timeout_seconds.into()),
-            max_output_chars: config.shell.max_output_chars as usize,
-        },
-        files: FilesOptions {
-            max_read_bytes: config.files.max_read_bytes.into(),
-            admin_open: config.files.admin_open,
-        },
+    let wrong = names::wrong(config, &registry, &settings::presets(config, presets));
+    match wrong.into_iter().next() {
+        Some(error) => Err(error),
+        None => Ok(registry),
     }
 }

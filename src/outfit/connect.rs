@@ -11,7 +11,7 @@ use outfitter_core::{NameSet, SourceId, ToolSource};
 use outfitter_mcp::{Enabled, McpSource, ServerStatus, StdioServer};
 use outfitter_process::SupervisorProgram;
 
-use super::{BuildError, Outfitter};
+use super::{BuildError, Outfitter, names, settings};
 use crate::config::sections::{Credential, McpServer, Program};
 use crate::env::{self, Name};
 use crate::helpers;
@@ -39,8 +39,9 @@ impl Outfitter {
     /// Whether anything is configured that has to be connected.
     #[must_use]
     pub fn has_connections(&self) -> bool {
-        let servers = self.config.mcp.enabled && !self.config.mcp.servers.is_empty();
-        servers || !self.config.commands.is_empty()
+        let config = self.config();
+        let servers = config.mcp.enabled && !config.mcp.servers.is_empty();
+        servers || !config.commands.is_empty()
     }
 
     async fn connect_once(&self) -> Result<Connected, BuildError> {
@@ -59,10 +60,24 @@ impl Outfitter {
         let servers = servers.map(|source| source.clone() as Arc<dyn ToolSource>);
         let sources: Vec<_> = programs.chain(servers).collect();
         self.register(&sources)?;
+        self.check_presets(&sources)?;
         if let Some(source) = described {
             self.add_skills_of(&source);
         }
         Ok(connected)
+    }
+
+    /// Presets of tools that are there only now. Where one cannot be, nothing of it is kept.
+    fn check_presets(&self, sources: &[Arc<dyn ToolSource>]) -> Result<(), BuildError> {
+        let presets = settings::presets(&self.config(), &self.presets);
+        let wrong = names::wrong_presets(&self.registry, &presets);
+        let Some(error) = wrong.into_iter().next() else {
+            return Ok(());
+        };
+        for source in sources {
+            self.registry.remove(source.id());
+        }
+        Err(error)
     }
 
     /// Registers all of them, or none.
@@ -82,7 +97,8 @@ impl Outfitter {
         for skills in source.skills_dirs() {
             self.skills.add_skill_dir(skills.path);
         }
-        let configured = self.config.commands.values();
+        let config = self.config();
+        let configured = config.commands.values();
         for dir in configured.filter_map(|program| program.skills_dir.clone()) {
             self.skills.add_skill_dir(dir);
         }
@@ -92,7 +108,7 @@ impl Outfitter {
         &self,
         supervisor: &SupervisorProgram,
     ) -> Result<Option<Arc<ProjectCli>>, BuildError> {
-        if self.config.commands.is_empty() {
+        if self.config().commands.is_empty() {
             return Ok(None);
         }
         let key = SigningKey::generate().map_err(BuildError::Key)?;
@@ -105,8 +121,8 @@ impl Outfitter {
             tz: self.text(env::TZ),
             issuer: Some(Arc::new(issuer)),
         };
-        let programs = self
-            .config
+        let config = self.config();
+        let programs = config
             .commands
             .iter()
             .map(|(name, program)| settings(name, program));
@@ -117,7 +133,8 @@ impl Outfitter {
 
     async fn start_servers(&self, supervisor: &SupervisorProgram) -> Result<Connected, BuildError> {
         let mut connected = Connected::default();
-        if !self.config.mcp.enabled {
+        let config = self.config();
+        if !config.mcp.enabled {
             return Ok(connected);
         }
         let variables = [env::PATH, env::HOME, env::LANG, env::TZ];
@@ -127,7 +144,7 @@ impl Outfitter {
             env: variables.into_iter().filter_map(variable).collect(),
             clock: self.clock.clone(),
         };
-        for (name, server) in &self.config.mcp.servers {
+        for (name, server) in &config.mcp.servers {
             let server = self.server(name, server)?;
             let source = McpSource::start(server, host.clone()).map_err(BuildError::Mcp)?;
             connected.servers.push(Arc::new(source));
@@ -135,7 +152,7 @@ impl Outfitter {
         let waits = connected
             .servers
             .iter()
-            .zip(self.config.mcp.servers.values())
+            .zip(config.mcp.servers.values())
             .map(|(source, server)| {
                 let most = Duration::from_secs(server.connect_timeout_seconds.into());
                 source.settled(most)

@@ -19,6 +19,16 @@ pub enum BuildError {
         /// Tools that were perhaps meant.
         close: Vec<String>,
     },
+    /// An argument that is set for a tool and cannot be.
+    #[error("set {parameter} of {tool}, as [tools] presets says: {why}")]
+    Preset {
+        /// The tool.
+        tool: String,
+        /// Its parameter.
+        parameter: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A name in the configuration, or on the command line, that is no skill's.
     #[error("find the skill {name:?} that {from} names")]
     UnknownSkill {
@@ -97,6 +107,7 @@ impl BuildError {
                 (!close.is_empty()).then(|| format!("did you mean {}?", close.join(" or "))),
             ),
             Self::Source(_)
+            | Self::Preset { .. }
             | Self::NoDataDir
             | Self::Commands(_)
             | Self::CommandTaken(_)

@@ -1,28 +1,36 @@
 //! The whole, put together.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use outfitter_agent::{Agent, AgentParts, AgentSettings, Limits, ProgressSettings};
+use outfitter_agent::{Agent, AgentParts, PartsSwitch};
 use outfitter_core::{
     ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services, SessionId,
 };
 use outfitter_process::{SupervisorProgram, Support};
 use outfitter_skills::SkillCatalog;
 use outfitter_store::{create_private_dir, path_segment};
-use outfitter_tools::{Pipeline, SourceFault, ToolRegistry};
+use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry};
 
 use super::connect::Connected;
 use super::model::{self, NoModel};
 use super::session::LOCAL;
-use super::{BuildError, SessionInUse, SessionLock, prompt};
+use super::{BuildError, SessionInUse, SessionLock, settings};
 use crate::config::Config;
 use crate::env::Environment;
 
 /// Everything of a process, put together from its configuration. Files are made at first use.
 pub struct Outfitter {
-    pub(super) config: Config,
+    /// As it was loaded last; what needs a restart is as it was at the beginning.
+    pub(super) config: Mutex<Arc<Config>>,
+    /// One reload at a time.
+    pub(super) reloading: Mutex<()>,
+    /// The tools that every installation has, as the configuration wants them.
+    pub(super) builtin: Arc<NativeSource>,
+    /// What the program itself sets of arguments.
+    pub(super) presets: Presets,
+    /// The agents that were made, to be told of a reload.
+    pub(super) agents: Mutex<Vec<(Kind, PartsSwitch)>>,
     pub(super) environment: Environment,
     pub(super) data_dir: PathBuf,
     pub(super) registry: ToolRegistry,
@@ -40,11 +48,23 @@ pub struct Outfitter {
     pub(super) connected: tokio::sync::OnceCell<Connected>,
 }
 
+/// What an agent is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Runs with a model.
+    Runs,
+    /// Runs with a model where it can be set up.
+    Serves,
+    /// Direct calls.
+    Calls,
+}
+
 impl Outfitter {
-    /// The configuration.
+    /// The configuration as it is now.
     #[must_use]
-    pub fn config(&self) -> &Config {
-        &self.config
+    pub fn config(&self) -> Arc<Config> {
+        let config = self.config.lock();
+        config.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Every source and every name.
@@ -91,9 +111,13 @@ impl Outfitter {
     /// # Errors
     /// [`BuildError::Model`] when it cannot be set up.
     pub fn model(&self) -> Result<Arc<dyn ModelProvider>, BuildError> {
+        self.model_of(&self.config())
+    }
+
+    pub(super) fn model_of(&self, config: &Config) -> Result<Arc<dyn ModelProvider>, BuildError> {
         match &self.model {
             Some(model) => Ok(model.clone()),
-            None => model::provider(&self.config, &self.environment).map_err(BuildError::Model),
+            None => model::provider(config, &self.environment).map_err(BuildError::Model),
         }
     }
 
@@ -102,20 +126,47 @@ impl Outfitter {
     /// # Errors
     /// [`BuildError::Model`] when the model cannot be set up.
     pub fn agent(&self) -> Result<Agent, BuildError> {
-        Ok(self.agent_with(self.model()?))
+        self.agent_of(Kind::Runs)
     }
 
     /// The loop for direct calls, which need no model.
     #[must_use]
     pub fn caller(&self) -> Agent {
-        let why = ErrorInfo::new(Code::Internal, "a direct call has no model");
-        self.agent_with(Arc::new(NoModel::because(why)))
+        self.registered(Kind::Calls, self.parts(no_model(), &self.config()))
     }
 
-    fn agent_with(&self, model: Arc<dyn ModelProvider>) -> Agent {
-        let agent = &self.config.agent;
-        let progress = &self.config.progress;
-        Agent::new(AgentParts {
+    /// The loop of a server: where the model cannot be set up, direct calls work all the same, and
+    /// runs say why they do not.
+    #[must_use]
+    pub fn served_agent(&self) -> Agent {
+        let config = self.config();
+        let model = self.served_model(&config);
+        self.registered(Kind::Serves, self.parts(model, &config))
+    }
+
+    fn agent_of(&self, kind: Kind) -> Result<Agent, BuildError> {
+        let config = self.config();
+        let model = self.model_of(&config)?;
+        Ok(self.registered(kind, self.parts(model, &config)))
+    }
+
+    pub(super) fn served_model(&self, config: &Config) -> Arc<dyn ModelProvider> {
+        self.model_of(config)
+            .unwrap_or_else(|error| Arc::new(NoModel::because(error.to_info())))
+    }
+
+    fn registered(&self, kind: Kind, parts: AgentParts) -> Agent {
+        let agent = Agent::new(parts);
+        let agents = self.agents.lock();
+        let mut agents = agents.unwrap_or_else(PoisonError::into_inner);
+        agents.retain(|(_, agent)| agent.is_there());
+        agents.push((kind, agent.switch()));
+        drop(agents);
+        agent
+    }
+
+    pub(super) fn parts(&self, model: Arc<dyn ModelProvider>, config: &Config) -> AgentParts {
+        AgentParts {
             services: self
                 .services
                 .clone()
@@ -125,35 +176,8 @@ impl Outfitter {
             log: self.log.clone(),
             artifacts: self.artifacts.clone(),
             clock: self.clock.clone(),
-            settings: AgentSettings {
-                system_prompt: self.system_prompt(),
-                limits: Limits {
-                    max_turns: agent.max_turns,
-                    max_total_tokens: agent.max_total_tokens,
-                    identical_failures: agent.identical_failure_limit,
-                },
-                max_tool_concurrency: agent.max_tool_concurrency as usize,
-                progress: ProgressSettings {
-                    enabled: progress.enabled,
-                    flush_interval: Duration::from_millis(progress.flush_interval_ms.into()),
-                    flush_bytes: progress.flush_bytes as usize,
-                },
-            },
-        })
-    }
-
-    /// The loop of a server: where the model cannot be set up, direct calls work all the same, and
-    /// runs say why they do not.
-    #[must_use]
-    pub fn served_agent(&self) -> Agent {
-        self.agent()
-            .unwrap_or_else(|error| self.agent_with(Arc::new(NoModel::because(error.to_info()))))
-    }
-
-    /// What every session is told first.
-    pub(super) fn system_prompt(&self) -> Arc<str> {
-        let own = self.config.agent.system_prompt.as_deref();
-        own.unwrap_or(prompt::DEFAULT).into()
+            settings: settings::agent_settings(config),
+        }
     }
 
     /// Holds a session of the person at this machine for this process, so that no other works on
@@ -206,4 +230,10 @@ impl Outfitter {
         self.forget_session_dir(&scope, session).await;
         Ok(())
     }
+}
+
+/// The model of calls that need none.
+pub(super) fn no_model() -> Arc<dyn ModelProvider> {
+    let why = ErrorInfo::new(Code::Internal, "a direct call has no model");
+    Arc::new(NoModel::because(why))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
 use outfitter_process::{Network, SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, LocalSandbox, PassthroughSandbox, Protected, Session,
+    Host, LocalFiles, LocalPolicy, Protected, Session, bwrap, local, passthrough,
 };
 use outfitter_store::{create_private_dir, path_segment};
 
@@ -44,13 +44,17 @@ impl Outfitter {
             passed: self.passed(),
             clock: self.clock.clone(),
         };
-        match self.config.sandbox.backend {
+        match self.config().sandbox.backend {
             Backend::Passthrough => Ok(Arc::new(
-                PassthroughSandbox::open(parts).map_err(BuildError::Sandbox)?,
+                passthrough::open(parts).map_err(BuildError::Sandbox)?,
             )),
-            Backend::Local => {
+            backend @ (Backend::Local | Backend::Bwrap) => {
                 let policy = self.policy(self.support(&supervisor).await?);
-                let sandbox = LocalSandbox::open(parts, policy).map_err(BuildError::Sandbox)?;
+                let opened = match backend {
+                    Backend::Bwrap => bwrap::open(parts, policy).await,
+                    Backend::Local | Backend::Passthrough => local::open(parts, policy),
+                };
+                let sandbox = opened.map_err(BuildError::Sandbox)?;
                 for left_out in sandbox.left_out() {
                     tracing::warn!("the sandbox leaves something out: {left_out}");
                 }
@@ -68,7 +72,7 @@ impl Outfitter {
     }
 
     fn policy(&self, support: Support) -> LocalPolicy {
-        let config = &self.config.sandbox;
+        let config = &self.config().sandbox.clone();
         LocalPolicy {
             support,
             require: match config.require {
@@ -89,7 +93,8 @@ impl Outfitter {
 
     /// The variables that the configuration passes on to commands.
     fn passed(&self) -> Vec<(OsString, OsString)> {
-        let names = self.config.sandbox.env.iter().map(String::as_str);
+        let config = self.config();
+        let names = config.sandbox.env.iter().map(String::as_str);
         self.environment
             .passed(names)
             .map(|(name, value)| (name.into(), value.to_owned()))
@@ -113,12 +118,13 @@ impl Outfitter {
 
     /// Whether commands of a session would be held back.
     pub async fn isolates(&self) -> bool {
-        match (self.config.sandbox.backend, &self.supervisor) {
+        match (self.config().sandbox.backend, &self.supervisor) {
             (Backend::Local, Some(supervisor)) => self
                 .support(supervisor)
                 .await
                 .is_ok_and(|support| support.level > outfitter_process::Level::None),
-            (Backend::Local | Backend::Passthrough, _) => false,
+            (Backend::Bwrap, Some(_)) => self.sandbox_info().await.is_ok_and(|info| info.isolating),
+            (Backend::Local | Backend::Bwrap | Backend::Passthrough, _) => false,
         }
     }
 

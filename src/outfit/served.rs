@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use outfitter_agent::{Session, SessionSource};
 use outfitter_core::{
-    Attended, CallHostError, Grant, Listing, Principal, Sandbox, Scope, Selection, SessionFacts,
-    SessionId,
+    Attended, CallHostError, ErrorInfo, Grant, Listing, Principal, Sandbox, Scope, Selection,
+    SessionFacts, SessionId,
 };
-use outfitter_server::{Directory, SessionHold, SessionHolds};
+use outfitter_server::{Caller, Directory, LocalPrincipals, Principals, SessionHold, SessionHolds};
 use outfitter_store::{create_private_dir, path_segment};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
@@ -216,5 +216,41 @@ impl Outfitter {
             .join(path_segment(scope.tenant.as_str()))
             .join(path_segment(scope.subject.as_str()))
             .join(session.as_str())
+    }
+}
+
+/// Everybody who can reach this machine's loopback is the person at it, with the role that the
+/// configuration gives callers now.
+pub struct ServedPrincipals(Arc<Outfitter>);
+
+impl ServedPrincipals {
+    /// The principals of this whole.
+    #[must_use]
+    pub fn new(whole: Arc<Outfitter>) -> Self {
+        Self(whole)
+    }
+
+    fn now(&self) -> LocalPrincipals {
+        let scope = self.0.local_scope();
+        LocalPrincipals {
+            tenant: scope.tenant,
+            subject: scope.subject,
+            role: self.0.config().permissions.http_role,
+        }
+    }
+}
+
+#[async_trait]
+impl Principals for ServedPrincipals {
+    async fn identify(&self, caller: &Caller<'_>) -> Result<Principal, Box<ErrorInfo>> {
+        self.now().identify(caller).await
+    }
+
+    fn on_behalf(&self, scope: &Scope) -> Option<Principal> {
+        self.now().on_behalf(scope)
+    }
+
+    fn known_scopes(&self) -> Vec<Scope> {
+        self.now().known_scopes()
     }
 }

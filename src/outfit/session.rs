@@ -7,7 +7,7 @@ use outfitter_agent::Session;
 use outfitter_core::{Attended, Grant, Principal, Role, Scope, Selection, SessionFacts, SessionId};
 use outfitter_tools::{ToolProxy, ToolView};
 
-use super::{BuildError, Outfitter};
+use super::{BuildError, Outfitter, settings};
 
 /// Which session, for whom, where.
 #[derive(Debug, Clone)]
@@ -60,7 +60,13 @@ impl Outfitter {
     pub fn told_first(&self) -> (Arc<str>, Option<Arc<str>>) {
         let proxy = self.proxy(self.config().permissions.local_role);
         let told = self.told_of_skills(&proxy.grant().skills, None);
-        (told.system_behind(&self.system_prompt()), told.opening)
+        (
+            told.system_in(
+                self.config().agent.mode,
+                &settings::system_prompt(&self.config()),
+            ),
+            told.opening,
+        )
     }
 
     /// What the person at this machine may use now, without a session.

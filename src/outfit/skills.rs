@@ -80,7 +80,7 @@ impl Outfitter {
     }
 
     fn loaded_from_the_start(&self, proxy: &SkillProxy, prompt: Option<&str>) -> Vec<String> {
-        match (&self.config.skills.load, prompt) {
+        match (&self.config().skills.load, prompt) {
             (Load::Names(names), _) => names.clone(),
             (Load::Auto, None) => Vec::new(),
             (Load::Auto, Some(prompt)) => proxy

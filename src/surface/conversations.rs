@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Append, AppendError, Arguments, EntryBody, EventBody, EventSeq, Fence, Message, MessageRole,
-    NewEntry, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, Seq, SessionId, StoreError,
+    Mode, NewEntry, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, Seq, SessionId,
+    StoreError,
 };
 
 use crate::Outfitter;
@@ -198,7 +199,7 @@ impl Conversations<'_> {
         let began = EventBody::RunStarted(RunStarted {
             resumes: None,
             model: Some("none/saved".to_owned()),
-            mode: "agent".to_owned(),
+            mode: Mode::Agent,
             tools: Vec::new(),
             skills: Vec::new(),
             sandbox: SandboxSummary {

@@ -30,6 +30,7 @@ mod contests;
 mod exposure;
 mod lives;
 mod peers;
+mod reload;
 mod table;
 mod terminal;
 mod waiting;

@@ -1,6 +1,6 @@
 //! The table: what is called, and what must come of it for whom.
 
-use outfitter::Role;
+use outfitter::{Mode, Role};
 use serde_json::{Value, json};
 
 /// A call.
@@ -16,6 +16,16 @@ pub(crate) struct Row {
     /// What the others are told.
     pub(crate) refused: &'static str,
 }
+
+/// The tools of the table that only read: what is left of them in the mode `plan`.
+const READERS: [&str; 6] = [
+    "calculator",
+    "current_time",
+    "file_read",
+    "list_dir",
+    "read_artifact",
+    "tool_expand_tools",
+];
 
 /// What comes of a call that may be made.
 #[derive(Debug, Clone, Copy)]
@@ -267,6 +277,17 @@ pub(crate) struct Case {
     pub(crate) role: Role,
     pub(crate) allowed: Allowed,
     pub(crate) backend: Backend,
+    pub(crate) mode: Mode,
+}
+
+impl Case {
+    fn mode_has(self, tool: &str) -> bool {
+        match self.mode {
+            Mode::Agent => true,
+            Mode::Plan => READERS.contains(&tool),
+            Mode::Chat => false,
+        }
+    }
 }
 
 /// Who is there to be asked. All else is the same at every entrance.
@@ -290,6 +311,7 @@ pub(crate) fn verdict(row: &Row, case: Case, somebody: Somebody) -> String {
     let code = match row.least {
         None => "unknown_tool",
         Some(_) if !case.allowed.has(row.tool) => "unknown_tool",
+        Some(_) if !case.mode_has(row.tool) => "not_permitted",
         Some(least) if case.role < least => row.refused,
         Some(_) => match (row.end, case.backend) {
             (End::Asks, _) | (End::AsksUnlessIsolated, Backend::Passthrough) => {

@@ -1,5 +1,7 @@
 //! `outfitter serve` as a process, in a world of its own.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -40,6 +42,21 @@ impl Serving {
     pub(crate) fn stop(self) -> Ran {
         self.running.signal(Signal::TERM);
         self.running.wait().exits(0)
+    }
+
+    /// Tells it to take its configuration anew, and gives what it says of that the n-th time.
+    pub(crate) fn reload(&self, time: usize) -> String {
+        let limit = Instant::now() + Duration::from_secs(60);
+        self.running.signal(Signal::HUP);
+        loop {
+            let (_, stderr) = self.running.taken();
+            // All of it is written at once.
+            if let Some((at, _)) = stderr.match_indices("reload").nth(time - 1) {
+                return stderr[at..].to_owned();
+            }
+            assert!(Instant::now() < limit, "it says nothing: {stderr}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Tells it to end.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use outfitter::Mode::{self, Agent, Chat, Plan};
 use outfitter::Role::{self, Admin, Guest, User};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -28,6 +29,29 @@ fn every_entrance_gives_the_same_verdict(
         role,
         allowed,
         backend: Local,
+        mode: Agent,
+    });
+}
+
+/// The mode narrows what role and allow-list leave, wherever it is said: by the configuration, by a
+/// flag, by the request, or by the run that is gone on with.
+#[rstest]
+#[case(Plan, Guest, All)]
+#[case(Plan, User, All)]
+#[case(Plan, Admin, All)]
+#[case(Plan, Admin, Few)]
+#[case(Chat, Admin, All)]
+#[case(Chat, Guest, Few)]
+fn every_entrance_keeps_to_the_mode(
+    #[case] mode: Mode,
+    #[case] role: Role,
+    #[case] allowed: Allowed,
+) {
+    check(Case {
+        role,
+        allowed,
+        backend: Local,
+        mode,
     });
 }
 
@@ -37,6 +61,7 @@ fn every_entrance_asks_before_it_runs_what_nothing_isolates(#[values(User, Admin
         role,
         allowed: All,
         backend: Passthrough,
+        mode: Agent,
     });
 }
 
@@ -69,6 +94,22 @@ fn check(case: Case) {
     if case.allowed == Few {
         let got = by_call(&world, "call-tools", &[&tools], &made);
         holds("call-tools", Somebody::IsNot, got);
+    }
+
+    if case.mode != Agent {
+        let mode = format!("--mode={}", case.mode);
+        let got = by_run(&world, "run-mode", &[&mode], &made);
+        holds("run-mode", Somebody::MayComeBack, got);
+        let got = by_call(&world, "call-mode", &[&mode], &made);
+        holds("call-mode", Somebody::IsNot, got);
+        let (lines, events) = by_asking_for_the_mode(&world, case.mode);
+        let got = of_lines(&lines, &made["ndjson-mode"]);
+        holds("ndjson-mode", Somebody::Attends, got);
+        holds(
+            "agui-mode",
+            Somebody::Attends,
+            of_agui(&events, &made["agui-mode"]),
+        );
     }
 
     let serving = Serving::start_with(&world, &["--config", &named(&world, "ndjson")]);
@@ -227,6 +268,23 @@ fn by_naming(world: &World, case: Case, artifacts: &Artifacts) -> Verdicts {
     let lines = serving.at.post("/v1/runs", &body).is(200).lines();
     serving.stop();
     of_lines(&lines, artifacts)
+}
+
+/// Over HTTP and AG-UI, where the request names the mode. Each run says which it has.
+fn by_asking_for_the_mode(world: &World, mode: Mode) -> (Vec<Value>, Vec<Value>) {
+    let word = mode.as_str();
+    let serving = Serving::start_with(world, &["--config", &named(world, "ndjson-mode")]);
+    let body = json!({"session_id": "ndjson-mode", "input": "go", "mode": word});
+    let lines = serving.at.post("/v1/runs", &body).is(200).lines();
+    assert_eq!(of(&lines, "run_started")[0]["mode"], word);
+    serving.stop();
+    let serving = Serving::start_with(world, &["--config", &named(world, "agui-mode")]);
+    let mut input = words("m1");
+    input["protocolVersion"] = json!("1.0");
+    input["forwardedProps"] = json!({"outfitter": {"mode": word}});
+    let events = serving.at.agui("agui-mode", "r1", &input).sse();
+    serving.stop();
+    (lines, events)
 }
 
 fn by_mcp(at: &At, artifacts: &Artifacts) -> BTreeMap<&'static str, Option<String>> {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use outfitter::Mode;
 use outfitter::Role::Admin;
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ use crate::served::Serving;
 use crate::world::World;
 
 /// One way in. Each has a session of its own.
-pub(crate) const WAYS: [&str; 10] = [
+pub(crate) const WAYS: [&str; 14] = [
     "run",
     "call",
     "ndjson",
@@ -26,6 +27,11 @@ pub(crate) const WAYS: [&str; 10] = [
     "run-tools",
     "call-tools",
     "ndjson-tools",
+    // Where the configuration has the mode `agent`, and the request another one.
+    "run-mode",
+    "call-mode",
+    "ndjson-mode",
+    "agui-mode",
 ];
 
 /// A world whose programs have this role and these tools. The names of its configurations are
@@ -64,6 +70,7 @@ pub(crate) fn world(case: Case) -> World {
             role,
             allowed,
             backend,
+            mode,
         } = case;
         let backend = match backend {
             Local => "local",
@@ -73,6 +80,7 @@ pub(crate) fn world(case: Case) -> World {
             "[model]\nprovider = \"scripted\"\nscript = {script:?}\n\
              [permissions]\nlocal_role = \"{role}\"\nhttp_role = \"{role}\"\n\
              [sandbox]\nbackend = \"{backend}\"\n\
+             [agent]\nmode = \"{mode}\"\n\
              [tools]\nmax_result_tokens = 100\navailable = {allowed:?}\n\
              [mcp.servers.notes]\nbuiltin = \"notes\"\n\
              [commands.planner]\nprogram = \"planner\"\nenv = {{ PLANNER_DIR = {planner:?} }}\n\
@@ -87,6 +95,7 @@ pub(crate) fn world(case: Case) -> World {
         role: Admin,
         allowed: All,
         backend: Local,
+        mode: Mode::Agent,
     };
     world.write("maker.yaml", "- text: nothing\n");
     config("maker", "maker.yaml", free);
@@ -95,7 +104,20 @@ pub(crate) fn world(case: Case) -> World {
             true => All,
             false => case.allowed,
         };
-        config(way, &format!("{way}.yaml"), Case { allowed, ..case });
+        let mode = match way.ends_with("-mode") {
+            true => Mode::Agent,
+            false => case.mode,
+        };
+        let script = format!("{way}.yaml");
+        config(
+            way,
+            &script,
+            Case {
+                allowed,
+                mode,
+                ..case
+            },
+        );
     }
     // Before the crash everything was allowed.
     config(
@@ -103,6 +125,7 @@ pub(crate) fn world(case: Case) -> World {
         "resumed.yaml",
         Case {
             allowed: All,
+            mode: Mode::Agent,
             ..case
         },
     );

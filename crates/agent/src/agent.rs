@@ -1,12 +1,13 @@
 //! A configured loop.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use outfitter_core::{CallEnd, Cancel, EventSink, RawCall, Scope, SessionId, ToolName};
 
 use crate::RunError;
 use crate::answers;
+use crate::mode;
 use crate::parts::AgentParts;
 use crate::request::{RunEnd, RunRequest};
 use crate::run::Run;
@@ -14,8 +15,30 @@ use crate::session::{Session, Sessions};
 
 /// A configured loop. Runs of different sessions may be made at once.
 pub struct Agent {
-    pub(crate) parts: AgentParts,
-    pub(crate) sessions: Arc<Sessions>,
+    parts: Arc<RwLock<Arc<AgentParts>>>,
+    sessions: Arc<Sessions>,
+}
+
+/// Gives an agent other parts while it is at work. It keeps no agent.
+#[derive(Clone)]
+pub struct PartsSwitch(Weak<RwLock<Arc<AgentParts>>>);
+
+impl PartsSwitch {
+    /// Whether there still is such an agent.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+
+    /// What the agent is made of from its next run on. Gives whether it is still there.
+    pub fn set(&self, change: impl FnOnce(&AgentParts) -> AgentParts) -> bool {
+        let Some(parts) = self.0.upgrade() else {
+            return false;
+        };
+        let mut parts = parts.write().unwrap_or_else(PoisonError::into_inner);
+        *parts = Arc::new(change(&parts));
+        true
+    }
 }
 
 impl Agent {
@@ -23,15 +46,22 @@ impl Agent {
     #[must_use]
     pub fn new(parts: AgentParts) -> Self {
         Self {
-            parts,
+            parts: Arc::new(RwLock::new(Arc::new(parts))),
             sessions: Arc::default(),
         }
     }
 
-    /// What it is made of.
+    /// What it is made of now. A run keeps what it began with.
     #[must_use]
-    pub fn parts(&self) -> &AgentParts {
-        &self.parts
+    pub fn parts(&self) -> Arc<AgentParts> {
+        let parts = self.parts.read();
+        parts.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What gives it other parts later.
+    #[must_use]
+    pub fn switch(&self) -> PartsSwitch {
+        PartsSwitch(Arc::downgrade(&self.parts))
     }
 
     /// Makes one run. Its events go to `events`; the last of them says how it ended, and so does
@@ -48,14 +78,17 @@ impl Agent {
         events: Arc<dyn EventSink>,
     ) -> Result<RunEnd, RunError> {
         let request = request.into();
+        let parts = self.parts();
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
-        let log = taken.read(&*self.parts.log).await?;
-        let now = self.parts.clock.now();
+        let log = taken.read(&*parts.log).await?;
+        let now = parts.clock.now();
         if let Err(error) = answers::acceptable(&log, session, &request.input, now) {
             taken.keep(log);
             return Err(error);
         }
-        let run = Run::new(&self.parts, session, cancel, events, log);
+        let kept = mode::kept(session, &log, &request.input);
+        let session = kept.as_ref().unwrap_or(session);
+        let run = Run::new(&parts, session, cancel, events, log);
         let end = run.go(request).await?;
         taken.keep(run.into_log().await);
         Ok(end)
@@ -73,9 +106,10 @@ impl Agent {
         cancel: Cancel,
         events: Arc<dyn EventSink>,
     ) -> Result<CallEnd, RunError> {
+        let parts = self.parts();
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
-        let log = taken.read(&*self.parts.log).await?;
-        let run = Run::new(&self.parts, session, cancel, events, log);
+        let log = taken.read(&*parts.log).await?;
+        let run = Run::new(&parts, session, cancel, events, log);
         let end = run.call_directly(call).await?;
         taken.keep(run.into_log().await);
         Ok(end)
@@ -90,7 +124,10 @@ impl Agent {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Arc<BTreeSet<ToolName>>, RunError> {
-        let log = self.sessions.peek(&*self.parts.log, scope, session).await?;
+        let log = self
+            .sessions
+            .peek(&*self.parts().log, scope, session)
+            .await?;
         Ok(log.expanded)
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, EntryBody, ErrorInfo, EventBody, Journal as _, JournalError, Message, MessageId,
-    MessageRole, ModelError, ModelRequest, Part, RequestMade, RunOutcome, StopReason, TokenUsage,
+    MessageRole, Mode, ModelError, ModelRequest, Part, RequestMade, RunOutcome, StopReason,
+    TokenUsage,
 };
 use outfitter_tools::ToolView;
 
@@ -27,7 +28,7 @@ impl Run<'_> {
             messages.push(Arc::new(tail(reminder)));
         }
         let request = ModelRequest {
-            system: self.system_prompt(),
+            system: self.system_prompt(view.mode()),
             messages,
             tools: view.schemas(),
         };
@@ -126,9 +127,9 @@ impl Run<'_> {
     }
 
     /// What every session is told, and what this one is told besides.
-    fn system_prompt(&self) -> Arc<str> {
+    fn system_prompt(&self, mode: Mode) -> Arc<str> {
         let all = &self.parts.settings.system_prompt;
-        self.session.told.system_behind(all)
+        self.session.told.system_in(mode, all)
     }
 }
 

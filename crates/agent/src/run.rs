@@ -110,7 +110,11 @@ impl<'a> Run<'a> {
                         break ending;
                     }
                 }
-                Next::RunCalls(calls) => self.run_calls(&view, calls).await?,
+                Next::RunCalls(calls) => {
+                    // What has been forbidden since the request was made is not called.
+                    view = self.view().await;
+                    self.run_calls(&view, calls).await?;
+                }
                 Next::Wait(_) => break Ending::of(RunOutcome::Waiting),
                 Next::Finish(RunOutcome::Limit) => break self.limit_reached().await,
                 Next::Finish(outcome) => break Ending::of(outcome),

@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
-    Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError, ToolName,
-    WarningCode,
+    Attended, Log, Mode, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError,
+    ToolName, WarningCode,
 };
 use outfitter_tools::ToolProxy;
 
 use crate::RunError;
+use crate::mode::told_of_mode;
 use crate::turn_log::TurnLog;
 
 /// Entries read from the log at a time.
@@ -49,6 +50,25 @@ pub struct Told {
 }
 
 impl Told {
+    /// The whole system message in a mode. Without tools nothing of this session can be used, so
+    /// nothing is said of it.
+    #[must_use]
+    pub fn system_in(&self, mode: Mode, all: &Arc<str>) -> Arc<str> {
+        let Some(told) = told_of_mode(mode) else {
+            return self.system_behind(all);
+        };
+        let first = if mode == Mode::Chat {
+            all.clone()
+        } else {
+            self.system_behind(all)
+        };
+        if first.is_empty() {
+            told.into()
+        } else {
+            format!("{first}\n\n{told}").into()
+        }
+    }
+
     /// The whole system message, behind what every session is told.
     #[must_use]
     pub fn system_behind(&self, all: &Arc<str>) -> Arc<str> {

@@ -104,7 +104,7 @@ pub(crate) fn started(session: &Session, view: &ToolView) -> RunStarted {
     RunStarted {
         resumes: None,
         model: None,
-        mode: "agent".to_owned(),
+        mode: view.mode(),
         tools: view
             .schemas()
             .iter()

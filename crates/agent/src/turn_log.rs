@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message,
-    MessageRole, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall, ToolName,
+    MessageRole, Mode, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall,
+    ToolName,
 };
 
 use crate::failures::Failures;
@@ -35,6 +36,8 @@ pub(crate) struct RunSeen {
     pub(crate) finished: Option<RunOutcome>,
     /// Whether it is a direct call, which has no model.
     pub(crate) direct: bool,
+    /// How much of what is granted it may use.
+    pub(crate) mode: Mode,
     /// The call of a direct run that has no output yet.
     pub(crate) direct_call: Option<(CallId, String, serde_json::Value)>,
 }
@@ -62,6 +65,8 @@ pub(crate) struct CallState {
 /// The last turn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TurnState {
+    /// How much of what is granted it may use, to its end.
+    pub(crate) mode: Mode,
     /// Model calls since its beginning, or since it was taken up again after a limit.
     pub(crate) model_calls: u32,
     /// Tokens used since then.
@@ -132,6 +137,7 @@ impl TurnLog {
                 let direct = started.model.is_none();
                 if let Some(seen) = self.runs.get_mut(run) {
                     seen.direct = direct;
+                    seen.mode = started.mode;
                 }
                 if let (false, Some(turn)) = (direct, &mut self.turn) {
                     if started.resumes.is_some() && turn.outcome == Some(RunOutcome::Limit) {
@@ -141,6 +147,9 @@ impl TurnLog {
                     if started.resumes.is_some() && std::mem::take(&mut turn.broken_off_reply) {
                         // The reply is asked for again; the part of it answers nothing.
                         self.history.pop();
+                    }
+                    if started.resumes.is_some() {
+                        turn.mode = turn.mode.meet(started.mode);
                     }
                     turn.run = Some(run.clone());
                     turn.outcome = None;
@@ -235,8 +244,10 @@ impl TurnLog {
                 }
             }
             MessageRole::User => {
+                let mode = self.runs.get(run).map_or(Mode::Agent, |seen| seen.mode);
                 self.turn = Some(TurnState {
                     run: Some(run.clone()),
+                    mode,
                     ..TurnState::default()
                 });
                 self.say(message, Vec::new());

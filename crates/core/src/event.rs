@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    CallId, ErrorInfo, EventSeq, Interrupt, InterruptId, Message, MessageId, RunId, SessionId,
-    Stream, UnixMs,
+    CallId, ErrorInfo, EventSeq, Interrupt, InterruptId, Message, MessageId, Mode, RunId,
+    SessionId, Stream, UnixMs,
 };
 
 /// The parent of a sub-agent's run.
@@ -107,8 +107,8 @@ pub struct RunStarted {
     /// `provider/name` of the model; left out for a direct call, which has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The mode of the agent.
-    pub mode: String,
+    /// The mode of the run: how much of what is granted it may use.
+    pub mode: Mode,
     /// The names shown to the model.
     pub tools: Vec<String>,
     /// The skills in use.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Effects, Role};
+use crate::{Effects, Mode, Role};
 
 /// A name with `*` (any run of characters) and `?` (any one character).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -138,6 +138,8 @@ pub struct Grant {
     pub skills: NameSet,
     /// The effects that calls may have.
     pub effects: Effects,
+    /// How much of all this may be used.
+    pub mode: Mode,
 }
 
 impl Grant {
@@ -149,6 +151,7 @@ impl Grant {
             tools: NameSet::all(),
             skills: NameSet::all(),
             effects: Effects::ALL,
+            mode: Mode::Agent,
         }
     }
 
@@ -160,6 +163,7 @@ impl Grant {
             tools: self.tools.meet(&other.tools),
             skills: self.skills.meet(&other.skills),
             effects: self.effects.meet(other.effects),
+            mode: self.mode.meet(other.mode),
         }
     }
 }
@@ -173,6 +177,8 @@ pub struct Selection {
     pub skills: NameSet,
     /// The effects wanted.
     pub effects: Effects,
+    /// The mode wanted.
+    pub mode: Mode,
 }
 
 impl Default for Selection {
@@ -182,6 +188,7 @@ impl Default for Selection {
             tools: NameSet::all(),
             skills: NameSet::all(),
             effects: Effects::ALL,
+            mode: Mode::Agent,
         }
     }
 }
@@ -226,13 +233,15 @@ mod tests {
             0..3usize,
             set(),
             set(),
-            prop::sample::subsequence(crate::Effect::ALL.to_vec(), 0..7),
+            prop::sample::subsequence(crate::Effect::ALL.to_vec(), 0..=7),
+            prop::sample::select(Mode::ALL.to_vec()),
         )
-            .prop_map(|(role, tools, skills, effects)| Grant {
+            .prop_map(|(role, tools, skills, effects, mode)| Grant {
                 role: Role::ALL[role],
                 tools,
                 skills,
                 effects: Effects::of(&effects),
+                mode,
             })
     }
 

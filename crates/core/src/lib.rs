@@ -26,6 +26,7 @@ mod interrupt;
 mod journal;
 mod log;
 mod message;
+mod mode;
 mod model;
 mod model_error;
 mod outcome;
@@ -75,6 +76,7 @@ pub use log::{
     PageRequest, RequestMade, Scope, Seq, SessionSummary, Sessions, StoreError, Stored,
 };
 pub use message::{Message, MessageRole, Part, PartSource, ToolCall};
+pub use mode::Mode;
 pub use model::{
     ModelDelta, ModelInfo, ModelProvider, ModelRequest, ModelStream, ResponseFacts, StopReason,
     ToolCallDelta, ToolSchema,

@@ -18,6 +18,7 @@ use crate::waits::Waits;
 /// What all requests share.
 pub(crate) struct App {
     pub(crate) host: Host,
+    clock: Arc<dyn Clock>,
     pub(crate) log: Arc<dyn Log>,
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) principals: Arc<dyn Principals>,
@@ -44,6 +45,7 @@ pub(crate) type Called = Result<CallEnd, Problem>;
 impl App {
     pub(crate) fn new(parts: ServerParts) -> Self {
         Self {
+            clock: parts.host.agent().parts().clock.clone(),
             host: parts.host,
             log: parts.log,
             artifacts: parts.artifacts,
@@ -59,7 +61,7 @@ impl App {
     }
 
     pub(crate) fn clock(&self) -> &dyn Clock {
-        &*self.host.agent().parts().clock
+        &*self.clock
     }
 
     /// Starts a run of `session`, and waits until it has begun.

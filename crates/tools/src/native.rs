@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
 use outfitter_core::{Generation, SourceId, SourceSnapshot, Tool, ToolSource, Trust};
+use tokio::sync::watch;
 
 /// A tool that registered itself where it was written; `#[tool]` makes one.
 ///
@@ -19,27 +20,30 @@ pub struct NativeTool {
 
 inventory::collect!(NativeTool);
 
-/// A fixed set of tools.
+/// A set of tools, which is fixed until it is replaced.
 pub struct NativeSource {
     id: SourceId,
     trust: Trust,
-    snapshot: Arc<SourceSnapshot>,
+    snapshot: watch::Sender<Arc<SourceSnapshot>>,
 }
 
 impl NativeSource {
     /// These tools, sorted by name.
     #[must_use]
-    pub fn new(id: SourceId, trust: Trust, mut tools: Vec<Arc<dyn Tool>>) -> Self {
-        tools.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
+    pub fn new(id: SourceId, trust: Trust, tools: Vec<Arc<dyn Tool>>) -> Self {
         Self {
             id,
             trust,
-            snapshot: Arc::new(SourceSnapshot {
-                generation: Generation(0),
-                tools,
-                faults: Vec::new(),
-            }),
+            snapshot: watch::Sender::new(snapshot(Generation(0), tools)),
         }
+    }
+
+    /// Offers these tools from now on, and no others.
+    pub fn replace(&self, tools: Vec<Arc<dyn Tool>>) {
+        self.snapshot.send_modify(|last| {
+            let next = Generation(last.generation.0 + 1);
+            *last = snapshot(next, tools);
+        });
     }
 
     /// The tools that registered themselves and that `pick` picks, sorted by name.
@@ -63,10 +67,24 @@ impl ToolSource for NativeSource {
     }
 
     fn snapshot(&self) -> Arc<SourceSnapshot> {
-        self.snapshot.clone()
+        self.snapshot.borrow().clone()
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {
-        futures_util::stream::pending().boxed()
+        let changed = |mut of: watch::Receiver<Arc<SourceSnapshot>>| async move {
+            of.changed().await.ok()?;
+            let generation = of.borrow_and_update().generation;
+            Some((generation, of))
+        };
+        futures_util::stream::unfold(self.snapshot.subscribe(), changed).boxed()
     }
+}
+
+fn snapshot(generation: Generation, mut tools: Vec<Arc<dyn Tool>>) -> Arc<SourceSnapshot> {
+    tools.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
+    Arc::new(SourceSnapshot {
+        generation,
+        tools,
+        faults: Vec::new(),
+    })
 }

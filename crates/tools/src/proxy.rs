@@ -47,6 +47,7 @@ impl ToolProxy {
             tools: selection.tools,
             skills: selection.skills,
             effects: selection.effects,
+            mode: selection.mode,
         });
         Self::sealed(self.0.registry.clone(), grant)
     }

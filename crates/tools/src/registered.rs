@@ -15,4 +15,6 @@ pub(crate) struct Registered {
     pub(crate) spec: Arc<ToolSpec>,
     /// Compiled once for the schema of `spec`.
     pub(crate) validator: Arc<Validator>,
+    /// The arguments that the operator sets, which are in `validator` and not in `spec`.
+    pub(crate) presets: Option<Arc<crate::presets::OfTool>>,
 }

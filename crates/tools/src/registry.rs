@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
-    Fault, Generation, Grant, NameSet, Policy, Selection, SourceId, SourceSnapshot, ToolName,
+    Fault, Generation, Grant, Mode, NameSet, Policy, Selection, SourceId, SourceSnapshot, ToolName,
     ToolSource, Trust,
 };
 use serde::Serialize;
 
+use crate::presets::{self, PresetFault, Presets};
 use crate::registered::Registered;
 use crate::{DefaultPolicy, ToolProxy, naming, spec_check};
 use outfitter_text::close_names;
@@ -22,15 +23,21 @@ pub struct ToolsConfig {
     pub aliases: BTreeMap<String, String>,
     /// Who may call what.
     pub policy: Arc<dyn Policy>,
+    /// How much of what is granted may be used.
+    pub mode: Mode,
+    /// Arguments that are set here, and are none of a model's business.
+    pub presets: Presets,
 }
 
 impl Default for ToolsConfig {
-    /// Everything is available, nothing has another name, [`DefaultPolicy`].
+    /// Everything is available, nothing has another name or a preset, [`DefaultPolicy`].
     fn default() -> Self {
         Self {
             available: NameSet::all(),
             aliases: BTreeMap::new(),
             policy: Arc::new(DefaultPolicy),
+            mode: Mode::Agent,
+            presets: Presets::default(),
         }
     }
 }
@@ -143,10 +150,44 @@ impl ToolRegistry {
         ToolProxy::sealed(self.clone(), grant).narrow(selection)
     }
 
-    /// What is missing now, and why.
+    /// What is missing now, and why: also tools whose presets cannot be.
     #[must_use]
     pub fn faults(&self) -> Vec<SourceFault> {
-        self.current().0.faults.clone()
+        let (merged, config) = self.current();
+        let mut faults = merged.faults.clone();
+        for name in config.presets.tools() {
+            let Some(tool) = merged.tools.get(name) else {
+                continue;
+            };
+            let found = config.presets.of(name);
+            let found = found.map(|presets| presets::faults(tool, presets));
+            faults.extend(found.into_iter().flatten().map(|fault| SourceFault {
+                source: tool.source.clone(),
+                fault: fault.into(),
+            }));
+        }
+        faults
+    }
+
+    /// What is wrong with these presets, for the tools that are there now. `later` says of a name
+    /// that its tool may still come.
+    #[must_use]
+    pub fn preset_faults(
+        &self,
+        presets: &Presets,
+        later: impl Fn(&str) -> bool,
+    ) -> Vec<PresetFault> {
+        let (merged, _) = self.current();
+        let of = |name: &str| match (merged.tools.get(name), presets.of(name)) {
+            (Some(tool), Some(presets)) => presets::faults(tool, presets),
+            (None, _) if !later(name) => vec![PresetFault {
+                tool: name.to_owned(),
+                parameter: None,
+                why: "there is no such tool".to_owned(),
+            }],
+            (None, _) | (_, None) => Vec::new(),
+        };
+        presets.tools().flat_map(of).collect()
     }
 
     /// Those of `names` that no tool has and that cannot belong to a remote source either. The
@@ -289,6 +330,7 @@ impl Merged {
                 ..spec.clone()
             }),
             validator,
+            presets: None,
         };
         self.tools.insert(name, Arc::new(registered));
         Ok(())

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
-    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, NameSet, Policy, SessionAuthority,
-    SessionFacts, ToolIndex, ToolName, ToolSchema, ToolSpec, canonical,
+    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy,
+    SessionAuthority, SessionFacts, ToolIndex, ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
@@ -23,6 +23,7 @@ pub struct ToolView {
     above: BTreeSet<ToolName>,
     config: Arc<ToolsConfig>,
     effects: Effects,
+    mode: Mode,
     skills: NameSet,
     expanded: Arc<BTreeSet<ToolName>>,
     schemas: Arc<[ToolSchema]>,
@@ -61,6 +62,8 @@ impl ToolView {
         let mut allowed = BTreeMap::new();
         let mut above = BTreeSet::new();
         let role = grant.role.min(session.who.role);
+        let mode = grant.mode.meet(config.mode);
+        let effects = grant.effects.meet(mode.effects());
         let session = &SessionFacts {
             skills: session.skills.meet(&grant.skills),
             ..session.clone()
@@ -70,14 +73,27 @@ impl ToolView {
                 continue;
             }
             let permitted = tool.spec.min_role <= role
-                && tool.spec.effects.within(grant.effects)
+                && mode.admits(tool.spec.effects)
+                && tool.spec.effects.within(effects)
                 && config.policy.visible(&session.who, &tool.spec);
             if permitted {
                 let tool = tailored(tool, session).unwrap_or_else(|fault| {
                     faults.push(fault);
                     tool.clone()
                 });
-                allowed.insert(name.clone(), tool);
+                match config.presets.fitted(tool) {
+                    Ok(tool) => {
+                        allowed.insert(name.clone(), tool);
+                    }
+                    // Without what the operator wants to be set, nobody may call it.
+                    Err(wrong) => {
+                        faults.extend(wrong.into_iter().map(|fault| SourceFault {
+                            source: merged.tools[name].source.clone(),
+                            fault: fault.into(),
+                        }));
+                        above.insert(name.clone());
+                    }
+                }
             } else {
                 above.insert(name.clone());
             }
@@ -86,7 +102,8 @@ impl ToolView {
             allowed,
             above,
             config: config.clone(),
-            effects: grant.effects,
+            effects,
+            mode,
             skills: session.skills.clone(),
             expanded: session.expanded.clone(),
             schemas: Arc::default(),
@@ -234,6 +251,12 @@ impl ToolView {
 
     pub(crate) fn policy(&self) -> &dyn Policy {
         &*self.config.policy
+    }
+
+    /// How much of what is granted may be used.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// The most a call may do here.

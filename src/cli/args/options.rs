@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use outfitter_core::{Role, SessionId};
+use outfitter_core::{Mode, Role, SessionId};
 use serde_json::Value;
 
 use super::values::ModelName;
@@ -21,6 +21,10 @@ pub struct SessionOptions {
     /// The role you act with
     #[arg(long, value_name = "ROLE", value_parser = role_parser())]
     pub role: Option<Role>,
+
+    /// How much of what is granted may be used: everything, only tools that read, or no tool
+    #[arg(long, value_name = "MODE", value_parser = mode_parser())]
+    pub mode: Option<Mode>,
 
     /// The model, as `openai/gpt-5`; only the first slash separates
     #[arg(long, value_name = "PROVIDER/NAME")]
@@ -52,6 +56,11 @@ fn role_parser() -> impl clap::builder::TypedValueParser<Value = Role> {
     })
 }
 
+fn mode_parser() -> impl clap::builder::TypedValueParser<Value = Mode> {
+    PossibleValuesParser::new(Mode::ALL.map(Mode::as_str))
+        .map(|word| Mode::of(&word).unwrap_or_default())
+}
+
 impl SessionOptions {
     /// What the options say about keys of the configuration.
     #[must_use]
@@ -64,6 +73,9 @@ impl SessionOptions {
                 "--role",
                 Value::from(role.as_str()),
             ));
+        }
+        if let Some(mode) = self.mode {
+            flags.push(set("agent.mode", "--mode", Value::from(mode.as_str())));
         }
         if let Some(model) = &self.model {
             let ModelName { provider, name } = model.clone();

@@ -84,15 +84,9 @@ fn model(at: &Invocation<'_>, whole: &Outfitter) -> Check {
     match whole.model() {
         Ok(model) => {
             let info = model.info();
+            let config = whole.config();
             let key = provider_defaults(&info.provider)
-                .and_then(|row| {
-                    whole
-                        .config()
-                        .model
-                        .api_key_env
-                        .as_deref()
-                        .or(row.api_key_env)
-                })
+                .and_then(|row| config.model.api_key_env.as_deref().or(row.api_key_env))
                 .map(|name| match at.env.secret(name) {
                     Some(_) => format!(", with a key from {name}"),
                     None => format!(", without a key ({name} is not set)"),

@@ -1,7 +1,10 @@
 //! `[agent]`.
 
+use outfitter_core::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::formats::ModeWord;
 
 /// The loop around the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -9,6 +12,10 @@ use serde::{Deserialize, Serialize};
 pub struct Agent {
     /// What the model is told before anything else. Without it, a short text of ours.
     pub system_prompt: Option<String>,
+    /// How much of what is granted may be used: `agent` everything, `plan` only the tools that
+    /// read, `chat` none. A run that asks for more gets this.
+    #[schemars(with = "ModeWord")]
+    pub mode: Mode,
     /// How many model calls one turn may take.
     #[schemars(range(min = 1, max = 10_000))]
     pub max_turns: u32,
@@ -27,6 +34,7 @@ impl Default for Agent {
     fn default() -> Self {
         Self {
             system_prompt: None,
+            mode: Mode::Agent,
             max_turns: 40,
             max_tool_concurrency: 10,
             max_total_tokens: None,

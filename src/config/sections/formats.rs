@@ -1,6 +1,6 @@
 //! What a value that is a text must be: a path, a URL, one of some words.
 
-use outfitter_core::Role;
+use outfitter_core::{Mode, Role};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 macro_rules! text_with_format {
@@ -65,6 +65,8 @@ macro_rules! words {
 words! {
     /// The words of [`Role`], which itself knows nothing of schemas.
     RoleWord = Role::ALL.map(Role::as_str).into(),
+    /// The words of [`Mode`].
+    ModeWord = Mode::ALL.map(Mode::as_str).into(),
     /// The names of the one table of providers.
     ProviderWord = outfitter_model::PROVIDERS.iter().map(|provider| provider.name).collect(),
 }

@@ -19,6 +19,10 @@ pub struct Tools {
     pub default_timeout_seconds: u32,
     /// Other names that tools answer to when they are called. They are never listed.
     pub aliases: BTreeMap<String, String>,
+    /// Arguments that are set here for every call: for each tool a table of parameters and their
+    /// values. No model sees them, and one that gives them is refused.
+    #[schemars(extend("writeOnly" = true))]
+    pub presets: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
 impl Default for Tools {
@@ -30,6 +34,7 @@ impl Default for Tools {
             aliases: [("read", "file_read"), ("write", "file_write")]
                 .map(|(alias, name)| (alias.to_owned(), name.to_owned()))
                 .into(),
+            presets: BTreeMap::new(),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use outfitter_core::{
     CallId, DeltaKind, ErrorInfo, Event, EventBody, EventSeq, Message, MessageId, MessageRole,
-    Part, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, SessionId, Status, Stream,
-    TokenUsage, ToolCall, ToolOutput, UnixMs,
+    Mode, Part, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, SessionId, Status,
+    Stream, TokenUsage, ToolCall, ToolOutput, UnixMs,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Story {
         self.tell(EventBody::RunStarted(RunStarted {
             resumes: None,
             model: Some("openai/gpt-5".to_owned()),
-            mode: "agent".to_owned(),
+            mode: Mode::Agent,
             tools: vec!["grep".to_owned(), "file_read".to_owned()],
             skills: Vec::new(),
             sandbox: SandboxSummary {

@@ -69,7 +69,7 @@ async fn a_reply_that_is_stopped_keeps_what_was_said() {
     }
     let world = World::new(Vec::new());
     let mut process = world.alive(Arc::new(|_, _| say("never")));
-    let mut parts = process.agent.parts().clone();
+    let mut parts = outfitter_agent::AgentParts::clone(&process.agent.parts());
     parts.model = Arc::new(Slow(process.model.info().clone()));
     process.agent = outfitter_agent::Agent::new(parts);
     let (outcome, events) = cancelled(&process, Duration::from_millis(30)).await;

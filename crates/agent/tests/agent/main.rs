@@ -4,6 +4,7 @@
 mod cancel;
 mod crash;
 mod harness;
+mod modes;
 mod parallel;
 mod progress;
 mod repeats;

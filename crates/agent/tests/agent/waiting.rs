@@ -21,6 +21,7 @@ fn asks(expires_in: Duration, on_expiry: OnExpiry) -> Counting {
                         question: "really?".to_owned(),
                         choices: Vec::new(),
                         sensitive: false,
+                        questionnaire: None,
                     },
                     schema: Some(json!({"enum": ["yes", "no"]})),
                     expires_in,

@@ -120,7 +120,7 @@ impl RunMetadata {
             run_id: run.to_owned(),
             resumes: started.resumes.as_ref().map(ToString::to_string),
             model: started.model.clone(),
-            mode: started.mode.clone(),
+            mode: started.mode.to_string(),
             tools: started.tools.clone(),
             skills: started.skills.clone(),
             sandbox: SandboxMetadata {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use outfitter_agent::{Note, Session};
-use outfitter_core::{NameSet, Selection, WarningCode};
+use outfitter_core::{Mode, NameSet, Selection, WarningCode};
 use outfitter_tools::Found;
 
 use crate::app::App;
@@ -40,6 +40,20 @@ pub(super) fn narrowed(
         ..session
     };
     (session, notes)
+}
+
+/// The session with no more than this mode of what it may use.
+pub(super) fn in_mode(session: Session, mode: Option<Mode>) -> Session {
+    let Some(mode) = mode else {
+        return session;
+    };
+    Session {
+        proxy: session.proxy.narrow(Selection {
+            mode,
+            ..Selection::default()
+        }),
+        ..session
+    }
 }
 
 fn parted(names: Vec<String>, is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<String>) {

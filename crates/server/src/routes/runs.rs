@@ -7,11 +7,11 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use outfitter_agent::{Input, RunRequest};
-use outfitter_core::{EventBody, Principal, RunId, Scope, SessionId};
+use outfitter_core::{EventBody, Mode, Principal, RunId, Scope, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::narrow::{MOST_NAMES, narrowed};
+use super::narrow::{MOST_NAMES, in_mode, narrowed};
 use super::with_header;
 use crate::app::{App, no_run};
 use crate::follow::{self, Replay};
@@ -28,6 +28,7 @@ struct Wanted {
     agent_id: Option<String>,
     available_tools: Option<Vec<String>>,
     available_skills: Option<Vec<String>>,
+    mode: Option<Mode>,
 }
 
 /// `POST /v1/runs`: a new turn, told as it happens.
@@ -62,6 +63,7 @@ pub(super) async fn start(
         wanted.available_tools,
         wanted.available_skills,
     );
+    let session = in_mode(session, wanted.mode);
     let request = RunRequest {
         input: Input::Prompt(wanted.input),
         notes,

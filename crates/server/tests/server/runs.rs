@@ -71,7 +71,7 @@ async fn a_session_without_a_name_is_given_one() {
 #[case::empty_input(r#"{"input":" "}"#, 400)]
 #[case::input_of_another_type(r#"{"input":1}"#, 400)]
 #[case::a_key_of_a_later_version(r#"{"input":"x","workflow":"off"}"#, 400)]
-#[case::another(r#"{"input":"x","mode":"plan"}"#, 400)]
+#[case::another(r#"{"input":"x","mode":"yolo"}"#, 400)]
 #[case::a_session_id_that_is_none(r#"{"input":"x","session_id":"a/b"}"#, 400)]
 #[tokio::test]
 async fn a_body_that_does_not_fit_is_400_and_makes_no_session(

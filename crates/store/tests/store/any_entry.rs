@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outfitter_core::{
     Answer, AnswerKind, ArtifactId, Audience, CallId, Code, EntryBody, ErrorInfo, EventBody,
     EventSeq, Hash, Intent, Interrupt, InterruptId, InterruptKind, Message, MessageId, MessageRole,
-    NewEntry, OnExpiry, Part, PartSource, RequestMade, Role, RunId, RunOutcome, RunOutput,
+    Mode, NewEntry, OnExpiry, Part, PartSource, RequestMade, Role, RunId, RunOutcome, RunOutput,
     RunStarted, SandboxSummary, Status, SuggestedAction, TokenUsage, ToolCall, ToolName,
     ToolOutput, Truncated, UiHints, UnixMs, UsageSource, WarningCode,
 };
@@ -211,8 +211,7 @@ fn interrupt() -> BoxedStrategy<Interrupt> {
         (text(), vec(text(), 0..3)).prop_map(|(question, choices)| InterruptKind::Question {
             question,
             choices,
-            sensitive: true,
-        }),
+            sensitive: true, questionnaire: None, }),
         text().prop_map(|reason| InterruptKind::Approval { reason }),
         Just(InterruptKind::Delay),
         text().prop_map(|what| InterruptKind::Remote { what }),
@@ -258,7 +257,7 @@ fn run_started() -> BoxedStrategy<RunStarted> {
     (
         option::of("[a-z]{1,9}"),
         option::of(text()),
-        text(),
+        proptest::sample::select(Mode::ALL.to_vec()),
         vec(text(), 0..3),
         (text(), text()),
         option::of(text()),

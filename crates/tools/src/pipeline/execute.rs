@@ -67,7 +67,7 @@ pub(crate) async fn execute(
 ) -> Ran {
     let Intended { head, args, tool } = intended;
     // The tool takes the arguments, so what is shown of them is copied before.
-    let shown = options.redactor.shown(&args);
+    let shown = options.redactor.shown(head.recorded(&args));
     let name = &tool.spec.name;
     let limit = tool.spec.timeout.unwrap_or(options.default_timeout);
     let own = Deadline::after(limit);

@@ -139,6 +139,13 @@ fn decide_inner(
         LookUp::NotPermitted => return Err(look_up::not_permitted(name.as_str()).into()),
         LookUp::Unknown => return Err(look_up::unknown(name.as_str(), view).into()),
     };
+    if tool.presets.is_some() {
+        // The wrapper would make the call without them.
+        return Err(ToolError::new(
+            Code::NotPermitted,
+            format!("{name} cannot be called through another tool; call it by its name"),
+        ));
+    }
     if !tool.validator.is_valid(args) {
         return Err(faults::describe(tool, args).into());
     }

@@ -17,12 +17,14 @@ mod look_up;
 mod offload;
 mod parse;
 mod present;
+mod preset;
 mod record;
 mod refusal;
 mod resume;
 mod validate;
 mod wait;
 
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use outfitter_core::{Answer, Attended, CallEnd, Hash, Interrupt, JournalError, Outcome, RawCall};
@@ -79,10 +81,10 @@ impl Default for PipelineOptions {
     }
 }
 
-/// The one path of every call.
+/// The one path of every call. Cloning shares it.
 #[derive(Clone, Default)]
 pub struct Pipeline {
-    options: PipelineOptions,
+    options: Arc<RwLock<Arc<PipelineOptions>>>,
 }
 
 /// What binds an answer to the call it was asked for: the hash of the arguments as they were
@@ -96,13 +98,25 @@ impl Pipeline {
     /// A pipeline with these options.
     #[must_use]
     pub fn new(options: PipelineOptions) -> Self {
-        Self { options }
+        Self {
+            options: Arc::new(RwLock::new(Arc::new(options))),
+        }
+    }
+
+    /// Takes what the operator says from now on. A call keeps what it began with.
+    pub fn configure(&self, options: PipelineOptions) {
+        *self.options.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(options);
     }
 
     /// What takes secrets out, for events that are made elsewhere.
     #[must_use]
-    pub fn redactor(&self) -> &Redactor {
-        &self.options.redactor
+    pub fn redactor(&self) -> Redactor {
+        self.options().redactor.clone()
+    }
+
+    fn options(&self) -> Arc<PipelineOptions> {
+        let options = self.options.read();
+        options.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Makes one call. Its output, or the interrupt it waits for, is recorded and shown when this
@@ -117,12 +131,14 @@ impl Pipeline {
         call: RawCall,
         run: &RunHandle,
     ) -> Result<CallEnd, JournalError> {
+        let options = self.options();
         let granted = parse::parse(call, view)
             .and_then(|parsed| look_up::look_up(parsed, view))
             .and_then(|resolved| present::present(resolved, view))
+            .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
-            .and_then(|checked| judge::judge(checked, view, run, self.not_asked(run)));
-        self.go_on(granted, Start::Call, run).await
+            .and_then(|checked| judge::judge(checked, view, run, not_asked(&options, run)));
+        go_on(granted, Start::Call, &options, run).await
     }
 
     /// Goes on with a call that waited, after its answer was accepted. The call is judged again:
@@ -141,59 +157,65 @@ impl Pipeline {
         answer: Answer,
         run: &RunHandle,
     ) -> Result<CallEnd, JournalError> {
+        let options = self.options();
         let (consent, start) = match resume::plan(&call, interrupt, answer) {
             Ok(plan) => plan,
             Err(error) => {
                 let refusal = Refusal::of_call(call, error.into_info());
-                return self.finish(refusal.into_ran(self.redactor()), run).await;
+                return finish(refusal.into_ran(&options.redactor), &options, run).await;
             }
         };
         let granted = parse::parse(call, view)
             .and_then(|parsed| look_up::look_up(parsed, view))
             // It was shown when it was called.
             .map(present::resumed)
+            .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
             .and_then(|checked| judge::judge(checked, view, run, consent));
-        self.go_on(granted, start, run).await
+        go_on(granted, start, &options, run).await
     }
+}
 
-    /// What it means that a person has not been asked.
-    fn not_asked(&self, run: &RunHandle) -> Consent {
-        match (self.options.approval, run.attended) {
-            (Approval::Ask, Attended::Yes) => Consent::CanBeAsked,
-            (Approval::Never, _) | (_, Attended::No) => Consent::CannotBeAsked,
+/// What it means that a person has not been asked.
+fn not_asked(options: &PipelineOptions, run: &RunHandle) -> Consent {
+    match (options.approval, run.attended) {
+        (Approval::Ask, Attended::Yes) => Consent::CanBeAsked,
+        (Approval::Never, _) | (_, Attended::No) => Consent::CannotBeAsked,
+    }
+}
+
+async fn go_on(
+    granted: Stage<Granted<'_>>,
+    start: Start,
+    options: &PipelineOptions,
+    run: &RunHandle,
+) -> Result<CallEnd, JournalError> {
+    let ran = match granted.and_then(|granted| budget::within(granted, run)) {
+        Ok(granted) => {
+            let intended = intend::intend(granted, run).await?;
+            execute::execute(intended, start, options, run).await
         }
-    }
+        Err(refusal) => refusal.into_ran(&options.redactor),
+    };
+    finish(ran, options, run).await
+}
 
-    async fn go_on(
-        &self,
-        granted: Stage<Granted<'_>>,
-        start: Start,
-        run: &RunHandle,
-    ) -> Result<CallEnd, JournalError> {
-        let ran = match granted.and_then(|granted| budget::within(granted, run)) {
-            Ok(granted) => {
-                let intended = intend::intend(granted, run).await?;
-                execute::execute(intended, start, &self.options, run).await
+async fn finish(
+    ran: Ran,
+    options: &PipelineOptions,
+    run: &RunHandle,
+) -> Result<CallEnd, JournalError> {
+    let (head, args, outcome) = match ran.ending {
+        Ending::Over(outcome) => (ran.head, ran.args, outcome),
+        Ending::Wait(ask) => match wait::answerable(&ask) {
+            Ok(()) => return wait::wait(&ran.head, *ask, run).await,
+            Err(error) => {
+                let outcome = Box::new(Outcome::default().failing(*error));
+                (ran.head, ran.args, outcome)
             }
-            Err(refusal) => refusal.into_ran(self.redactor()),
-        };
-        self.finish(ran, run).await
-    }
-
-    async fn finish(&self, ran: Ran, run: &RunHandle) -> Result<CallEnd, JournalError> {
-        let (head, args, outcome) = match ran.ending {
-            Ending::Over(outcome) => (ran.head, ran.args, outcome),
-            Ending::Wait(ask) => match wait::answerable(&ask) {
-                Ok(()) => return wait::wait(&ran.head, *ask, run).await,
-                Err(error) => {
-                    let outcome = Box::new(Outcome::default().failing(*error));
-                    (ran.head, ran.args, outcome)
-                }
-            },
-        };
-        let bounded = bound::bound(head, args, outcome, &self.options, run).await;
-        let recorded = record::record(bounded, run).await?;
-        Ok(CallEnd::Output(recorded.output))
-    }
+        },
+    };
+    let bounded = bound::bound(head, args, outcome, options, run).await;
+    let recorded = record::record(bounded, run).await?;
+    Ok(CallEnd::Output(recorded.output))
 }

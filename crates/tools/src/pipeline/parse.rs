@@ -25,6 +25,7 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
         id: call.id,
         name: call.name,
         raw: call.arguments.raw,
+        written: None,
     };
     match call.arguments.parsed {
         Ok(args) => Ok(Parsed { head, args }),

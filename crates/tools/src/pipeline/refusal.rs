@@ -15,6 +15,15 @@ pub(crate) struct Head {
     pub(crate) name: String,
     /// The text of the arguments.
     pub(crate) raw: Arc<str>,
+    /// The arguments as they were written, where presets were put to them.
+    pub(crate) written: Option<Value>,
+}
+
+impl Head {
+    /// What is recorded of the arguments: what was written.
+    pub(crate) fn recorded<'a>(&'a self, args: &'a Value) -> &'a Value {
+        self.written.as_ref().unwrap_or(args)
+    }
 }
 
 /// A stage's "no", or its "not yet".
@@ -49,6 +58,7 @@ impl Refusal {
             id: call.id,
             name: call.name,
             raw: call.arguments.raw,
+            written: None,
         };
         Self::new(head, args, error)
     }
@@ -56,7 +66,7 @@ impl Refusal {
     /// Joins the path again after the stage that would have run the call.
     pub(crate) fn into_ran(self, redactor: &Redactor) -> Ran {
         Ran {
-            args: redactor.shown(&self.args),
+            args: redactor.shown(self.head.recorded(&self.args)),
             head: self.head,
             ending: self.ending,
         }

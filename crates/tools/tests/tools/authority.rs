@@ -4,15 +4,18 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use outfitter_core::{
-    CallEnd, Code, Effect, Effects, Exposure, Grant, NameSet, Role, Selection, SessionFacts,
-    Status, Tool,
+    CallEnd, Code, Effect, Effects, Exposure, Grant, Mode, NameSet, Role, Selection, SessionFacts,
+    Status, Tool, ToolIndex as _, Trust,
 };
-use outfitter_tools::{Found, ToolView, ToolsConfig};
+use outfitter_tools::{Found, ToolProxy, ToolView, ToolsConfig, split_qualified};
 use proptest::prelude::*;
 
-use crate::support::{Probe, World, call, principal};
+use crate::support::{Probe, World, call, principal, source};
 
-const NAMES: [&str; 8] = ["a", "ab", "abc", "b", "ba", "bac", "c", "cab"];
+/// The tools: two of a source that ships, three that the operator put there, three from elsewhere.
+const NAMES: [&str; 8] = [
+    "a", "ab", "abc", "b", "ba", "far__bac", "far__c", "far__cab",
+];
 const EXPOSURES: [Exposure; 4] = [
     Exposure::Always,
     Exposure::Listed,
@@ -31,14 +34,23 @@ fn effects() -> impl Strategy<Value = Effects> {
 fn names() -> impl Strategy<Value = NameSet> {
     prop_oneof![
         3 => Just(NameSet::all()),
-        5 => prop::collection::vec("[abc*?]{1,3}", 0..4).prop_map(NameSet::of),
+        5 => prop::collection::vec("[abc*?]{1,3}|far__[bc*]{1,2}", 0..4).prop_map(NameSet::of),
+    ]
+}
+
+fn mode() -> impl Strategy<Value = Mode> {
+    prop_oneof![
+        3 => Just(Mode::Agent),
+        2 => Just(Mode::Plan),
+        1 => Just(Mode::Chat),
     ]
 }
 
 fn selection() -> impl Strategy<Value = Selection> {
-    (names(), effects()).prop_map(|(tools, effects)| Selection {
+    (names(), effects(), mode()).prop_map(|(tools, effects, mode)| Selection {
         tools,
         effects,
+        mode,
         ..Selection::default()
     })
 }
@@ -50,18 +62,36 @@ prop_compose! {
 }
 
 fn world(rows: &[(Role, Effects, Exposure)]) -> World {
-    let tools = NAMES
-        .iter()
-        .zip(rows)
-        .map(|(name, &(role, effects, exposure))| {
-            Arc::new(Probe::new(name).spec(|spec| {
-                spec.min_role = role;
-                spec.effects = effects;
-                spec.exposure = exposure;
-            })) as Arc<dyn Tool>
-        })
-        .collect();
-    World::of(tools)
+    let of = |trust: Trust| -> Vec<Arc<dyn Tool>> {
+        NAMES
+            .iter()
+            .zip(rows)
+            .enumerate()
+            .filter(|(at, _)| trust_of(*at) == trust)
+            .map(|(_, (name, &(role, effects, exposure)))| {
+                let name = split_qualified(name).map_or(*name, |(_, name)| name);
+                Arc::new(Probe::new(name).spec(|spec| {
+                    spec.min_role = role;
+                    spec.effects = effects;
+                    spec.exposure = exposure;
+                })) as Arc<dyn Tool>
+            })
+            .collect()
+    };
+    let world = World::of(of(Trust::Builtin));
+    for (id, trust) in [("mine", Trust::Operator), ("far", Trust::Remote)] {
+        world.registry.add(source(id, trust, of(trust))).unwrap();
+    }
+    assert_eq!(world.registry.faults(), Vec::new());
+    world
+}
+
+fn trust_of(at: usize) -> Trust {
+    match at {
+        0..2 => Trust::Builtin,
+        2..5 => Trust::Operator,
+        _ => Trust::Remote,
+    }
 }
 
 struct Sets {
@@ -96,10 +126,14 @@ proptest! {
     #[test]
     fn each_gate_is_inside_the_next_and_children_only_narrow(
         rows in tools(), who in role(), granted in role(),
-        first in selection(), second in selection(), available in names(),
+        first in selection(), second in selection(), available in names(), configured in mode(),
     ) {
         let world = world(&rows);
-        world.registry.configure(ToolsConfig { available: available.clone(), ..ToolsConfig::default() });
+        world.registry.configure(ToolsConfig {
+            available: available.clone(),
+            mode: configured,
+            ..ToolsConfig::default()
+        });
         let facts = SessionFacts { who: principal(who), ..world.facts() };
         let proxy = world.registry.seal(Grant::full(granted), first);
         let child = proxy.narrow(second);
@@ -109,9 +143,21 @@ proptest! {
             prop_assert!(sets.presented.is_subset(&sets.found));
             prop_assert!(sets.found.is_subset(&sets.answering));
             prop_assert!(sets.closed.is_disjoint(&sets.answering));
+            if grant.mode.meet(configured) == Mode::Chat {
+                prop_assert!(sets.answering.is_empty());
+            }
+            // Asking to be shown something shows nothing that does not answer.
+            let all = NAMES.map(str::to_owned);
+            let expansion = view.expansion(&all);
+            for name in expansion.expanded.iter().chain(&expansion.selected) {
+                prop_assert!(sets.found.contains(name.as_str()), "{}", name);
+            }
             for (name, (min_role, effects, _)) in NAMES.iter().zip(&rows) {
                 let allowed = grant.tools.has(name) && available.has(name);
-                let able = *min_role <= who.min(granted) && effects.within(grant.effects);
+                let mode = grant.mode.meet(configured);
+                let able = *min_role <= who.min(granted)
+                    && effects.within(grant.effects)
+                    && mode.admits(*effects);
                 prop_assert_eq!(sets.answering.contains(*name), allowed && able, "{}", name);
                 prop_assert_eq!(sets.closed.contains(*name), allowed && !able, "{}", name);
             }
@@ -148,5 +194,61 @@ proptest! {
                 Found::Unknown(_) => prop_assert_eq!(code, Some(Code::UnknownTool)),
             }
         }
+    }
+}
+
+/// Everything that a view says, for comparing two.
+fn said(
+    proxy: &ToolProxy,
+    facts: &SessionFacts,
+) -> (Vec<String>, BTreeSet<String>, BTreeSet<String>) {
+    let view = proxy.view(facts);
+    let sets = sets(&view);
+    let presented = view.presented().map(ToString::to_string).collect();
+    (presented, sets.answering, sets.closed)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+    /// What a proxy was narrowed by is a set: no order, no repetition and no grouping of it matters.
+    #[test]
+    fn narrowing_is_commutative_associative_and_idempotent(
+        rows in tools(), who in role(), granted in role(), a in selection(), b in selection(), c in selection(),
+    ) {
+        let world = world(&rows);
+        let facts = SessionFacts { who: principal(who), ..world.facts() };
+        let whole = world.registry.seal(Grant::full(granted), Selection::default());
+        let of = |all: &[&Selection]| {
+            let proxy = all.iter().fold(whole.clone(), |proxy, one| proxy.narrow((*one).clone()));
+            said(&proxy, &facts)
+        };
+        prop_assert_eq!(of(&[&a, &b, &c]), of(&[&c, &b, &a]));
+        prop_assert_eq!(of(&[&a, &b, &c]), of(&[&b, &a, &c, &a]));
+        prop_assert_eq!(of(&[&a]), of(&[&a, &a]));
+        prop_assert_eq!(of(&[]), of(&[&Selection::default()]));
+        // Sealing with a selection is narrowing by it.
+        let sealed = world.registry.seal(Grant::full(granted), a.clone());
+        prop_assert_eq!(said(&sealed, &facts), of(&[&a]));
+    }
+
+    /// A proxy that is open sees each change of the configuration, in both directions.
+    #[test]
+    fn an_open_proxy_follows_the_configuration_both_ways(
+        rows in tools(), who in role(), selected in selection(),
+        narrow in names(), lesser in mode(),
+    ) {
+        let world = world(&rows);
+        let facts = SessionFacts { who: principal(who), ..world.facts() };
+        let proxy = world.registry.seal(Grant::full(Role::Admin), selected.clone());
+        let before = said(&proxy, &facts);
+        world.registry.configure(ToolsConfig {
+            available: narrow.clone(), mode: lesser, ..ToolsConfig::default()
+        });
+        let meanwhile = said(&proxy, &facts);
+        let same = proxy.narrow(Selection { tools: narrow, mode: lesser, ..Selection::default() });
+        prop_assert_eq!(&meanwhile, &said(&same, &facts));
+        prop_assert!(meanwhile.1.is_subset(&before.1));
+        world.registry.configure(ToolsConfig::default());
+        prop_assert_eq!(said(&proxy, &facts), before);
     }
 }

@@ -13,6 +13,7 @@ mod codes;
 mod expansion;
 mod hostile;
 mod macros;
+mod presets;
 mod registry;
 mod results;
 mod seams;

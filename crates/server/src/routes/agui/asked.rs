@@ -8,7 +8,7 @@ use outfitter_codec::agui::{
     approval, check_resume,
 };
 use outfitter_core::{
-    AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Principal, WarningCode,
+    AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Mode, Principal, WarningCode,
 };
 use serde_json::Value;
 
@@ -27,6 +27,29 @@ pub(super) enum Asked {
     Run(RunRequest),
     /// What a run that was asked for before came to.
     Again(EventBody),
+}
+
+/// The mode that is asked for, in what a client passes through to the agent.
+pub(super) fn mode(input: &RunAgentInput) -> Result<Option<Mode>, Problem> {
+    let ours = input
+        .forwarded
+        .as_ref()
+        .and_then(|all| all.get("outfitter"));
+    let Some(asked) = ours.and_then(|ours| ours.get("mode")) else {
+        return Ok(None);
+    };
+    match asked.as_str().and_then(Mode::of) {
+        Some(mode) => Ok(Some(mode)),
+        None => {
+            let mut error = ErrorInfo::new(
+                Code::InvalidArguments,
+                "the mode of the run is none of agent, plan and chat",
+            )
+            .at("/forwardedProps/outfitter/mode".to_owned());
+            error.got = Some(asked.clone());
+            Err(error.into())
+        }
+    }
 }
 
 /// What is asked for, or why it ends with `RUN_ERROR`.

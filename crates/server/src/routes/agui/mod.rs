@@ -20,6 +20,7 @@ use crate::app::App;
 use crate::body;
 use crate::live::Place;
 use crate::problem::Problem;
+use crate::routes::narrow::in_mode;
 
 /// `POST /agui`: a run, told as AG-UI. What is wrong with the conversation ends the stream with
 /// `RUN_ERROR`; what is wrong with the request ends it before it begins.
@@ -37,10 +38,11 @@ pub(super) async fn run(
     };
     let history = app.histories.read(&*app.log, &place).await?;
     let asked = asked::asked(&app, &who, &input, &history);
+    let asked = asked.and_then(|asked| Ok((asked, asked::mode(&input)?)));
     let frame = RunFrame::from(&input);
-    let request = match asked {
-        Ok(Asked::Run(request)) => request,
-        Ok(Asked::Again(end)) => {
+    let (request, mode) = match asked {
+        Ok((Asked::Run(request), mode)) => (request, mode),
+        Ok((Asked::Again(end), _)) => {
             let encoder = AguiEncoder::new(frame, history.transcript);
             return Ok(sse::again(&app, encoder, &end));
         }
@@ -58,7 +60,7 @@ pub(super) async fn run(
     }
     let opened = app.open(who, &place.session).await;
     let started = match opened {
-        Ok(session) => app.start(session, request).await,
+        Ok(session) => app.start(in_mode(session, mode), request).await,
         Err(problem) => Err(problem),
     };
     let encoder = AguiEncoder::new(frame, history.transcript);
