@@ -1,4 +1,4 @@
-//! What both wires do to a conversation before they write it down.
+//! What all wires do to a conversation before they write it down.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -33,19 +33,6 @@ pub(crate) fn ordered(messages: &[Arc<Message>]) -> Vec<&Message> {
 /// The call that a tool's message answers.
 pub(crate) fn answered(message: &Message) -> Option<&CallId> {
     message.output.as_ref().map(|output| &output.tool_call_id)
-}
-
-/// A name as wires accept it: `[A-Za-z0-9_-]`, 1 to 64. A model may have made up any other, and a
-/// name that a provider refuses would make the whole history unusable.
-pub(crate) fn wire_name(name: &str) -> Cow<'_, str> {
-    const LONGEST: usize = 64;
-    if name.is_empty() {
-        return Cow::Borrowed("unnamed");
-    }
-    if name.len() <= LONGEST && name.bytes().all(is_plain) {
-        return Cow::Borrowed(name);
-    }
-    Cow::Owned(name.chars().take(LONGEST).map(plain).collect())
 }
 
 /// An id of a call as the stricter wire accepts it: the same characters, and different ids stay
@@ -115,16 +102,6 @@ pub(crate) fn words(message: &Message) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case("read_file", "read_file")]
-    #[case("functions.read file", "functions_read_file")]
-    #[case("", "unnamed")]
-    #[case("读", "_")]
-    fn a_made_up_name_does_not_spoil_the_history(#[case] name: &str, #[case] sent: &str) {
-        assert_eq!(wire_name(name), sent);
-    }
 
     #[test]
     fn ids_are_made_plain_and_stay_different() {

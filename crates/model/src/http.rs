@@ -282,7 +282,7 @@ fn request_id(headers: &HeaderMap) -> Option<String> {
 
 /// RFC 9110, section 10.2.3: seconds or a date; and the milliseconds that some providers add. A
 /// date is taken against the server's own clock where the response has it.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text(HeaderName::from_static("retry-after-ms"))
         .and_then(|text| text.parse::<f64>().ok())

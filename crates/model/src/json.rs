@@ -1,9 +1,9 @@
 //! Leniency where wires differ in the JSON type of a field.
 
-use outfitter_core::canonical;
+use outfitter_core::{Arguments, ModelError, canonical};
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 /// A field as it was written; a missing one and `null` are both none.
 pub(crate) type Raw<'a> = Option<&'a RawValue>;
@@ -102,6 +102,30 @@ impl Serialize for Sorted<'_> {
 /// JSON that is sent as it is.
 pub(crate) fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(canonical(value)).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// Arguments where a wire wants an object: what was written where it is one, and what was written
+/// as text where it is none.
+pub(crate) fn object_arguments(text: &std::sync::Arc<str>) -> Box<RawValue> {
+    match Arguments::parse(text.clone()).parsed {
+        Ok(value) => RawValue::from_string(text.trim().to_owned())
+            .ok()
+            .filter(|written| written.get().starts_with('{'))
+            .unwrap_or_else(|| raw(&value)),
+        Err(_) => raw(&json!({"malformed_arguments": &**text})),
+    }
+}
+
+/// Nothing of a list of tools is written here: another library does.
+pub(crate) fn raw_list(_: &[crate::shaping::ShapedTool]) -> serde_json::Result<Box<RawValue>> {
+    RawValue::from_string("[]".to_owned())
+}
+
+/// A request that is no JSON, which only a fault of ours makes.
+pub(crate) fn unwritable(error: &serde_json::Error) -> ModelError {
+    ModelError::Protocol {
+        message: format!("the request cannot be written: {error}"),
+    }
 }
 
 #[cfg(test)]

@@ -47,3 +47,7 @@ pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// What an Anthropic reply may be long, where the wire demands a number and nobody gave one.
 pub const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 32_000;
+
+/// How many views of tools are kept as each provider takes them: more than one conversation has,
+/// and enough for many at once that have the same few tools.
+pub const MAX_SHAPED_VIEWS: usize = 32;

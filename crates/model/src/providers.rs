@@ -1,13 +1,20 @@
 //! The providers we know by name: where they are, what their key is called, which model is meant
 //! when none is named. The one table; `doctor` prints it.
 
+use crate::adapted::Adapter;
+use crate::shaping::SchemaDialect;
+
 /// How a provider is talked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// Chat completions, as OpenAI has them.
     OpenAi,
+    /// OpenAI's responses.
+    Responses,
     /// The messages API.
     Anthropic,
+    /// A wire that is not ours, through a library.
+    Adapted(Adapter),
     /// A script instead of a model.
     Scripted,
 }
@@ -18,7 +25,12 @@ impl Wire {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai-compatible",
+            Self::Responses => "openai-responses",
             Self::Anthropic => "anthropic",
+            Self::Adapted(Adapter::Gemini) => "gemini",
+            Self::Adapted(Adapter::Ollama) => "ollama",
+            Self::Adapted(Adapter::Bedrock) => "bedrock",
+            Self::Adapted(Adapter::Vertex) => "vertex",
             Self::Scripted => "script",
         }
     }
@@ -43,6 +55,8 @@ pub struct ProviderDefaults {
     pub(crate) asks_usage: bool,
     /// Whether it wants the reasoning of messages with calls back.
     pub(crate) replays_reasoning: bool,
+    /// What it takes of JSON Schema at its own address.
+    pub(crate) schema: SchemaDialect,
 }
 
 const OPENAI_LIKE: ProviderDefaults = ProviderDefaults {
@@ -54,6 +68,7 @@ const OPENAI_LIKE: ProviderDefaults = ProviderDefaults {
     vision: false,
     asks_usage: true,
     replays_reasoning: false,
+    schema: SchemaDialect::Compatible,
 };
 
 /// Every provider, by name.
@@ -68,6 +83,20 @@ pub const PROVIDERS: &[ProviderDefaults] = &[
         ..OPENAI_LIKE
     },
     ProviderDefaults {
+        name: "bedrock",
+        wire: Wire::Adapted(Adapter::Bedrock),
+        base_url: "https://bedrock-runtime.us-east-1.amazonaws.com",
+        api_key_env: Some("AWS_BEARER_TOKEN_BEDROCK"),
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
+        name: "cohere",
+        base_url: "https://api.cohere.ai/compatibility/v1",
+        api_key_env: Some("COHERE_API_KEY"),
+        model: "command-a-03-2025",
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
         name: "deepseek",
         base_url: "https://api.deepseek.com/v1",
         api_key_env: Some("DEEPSEEK_API_KEY"),
@@ -78,6 +107,16 @@ pub const PROVIDERS: &[ProviderDefaults] = &[
     ProviderDefaults {
         name: "gemini",
         base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
+        api_key_env: Some("GEMINI_API_KEY"),
+        model: "gemini-flash-latest",
+        vision: true,
+        schema: SchemaDialect::GeminiCompatible,
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
+        name: "gemini-native",
+        wire: Wire::Adapted(Adapter::Gemini),
+        base_url: "https://generativelanguage.googleapis.com/v1beta",
         api_key_env: Some("GEMINI_API_KEY"),
         model: "gemini-flash-latest",
         vision: true,
@@ -111,10 +150,28 @@ pub const PROVIDERS: &[ProviderDefaults] = &[
         name: "ollama",
         base_url: "http://127.0.0.1:11434/v1",
         model: "qwen3",
+        schema: SchemaDialect::Ollama,
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
+        name: "ollama-native",
+        wire: Wire::Adapted(Adapter::Ollama),
+        base_url: "http://127.0.0.1:11434",
+        model: "qwen3",
         ..OPENAI_LIKE
     },
     ProviderDefaults {
         name: "openai",
+        base_url: "https://api.openai.com/v1",
+        api_key_env: Some("OPENAI_API_KEY"),
+        model: "gpt-5.1",
+        vision: true,
+        schema: SchemaDialect::OpenAiChat,
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
+        name: "openai-responses",
+        wire: Wire::Responses,
         base_url: "https://api.openai.com/v1",
         api_key_env: Some("OPENAI_API_KEY"),
         model: "gpt-5.1",
@@ -145,6 +202,13 @@ pub const PROVIDERS: &[ProviderDefaults] = &[
         name: "together",
         base_url: "https://api.together.xyz/v1",
         api_key_env: Some("TOGETHER_API_KEY"),
+        ..OPENAI_LIKE
+    },
+    ProviderDefaults {
+        name: "vertex",
+        wire: Wire::Adapted(Adapter::Vertex),
+        api_key_env: Some("VERTEX_API_KEY"),
+        vision: true,
         ..OPENAI_LIKE
     },
     ProviderDefaults {

@@ -8,13 +8,26 @@ use outfitter_core::{ModelError, ModelInfo, ModelProvider};
 use outfitter_net::reqwest::Url;
 use secrecy::SecretString;
 
-use crate::anthropic::Anthropic;
+use crate::adapted::{Adapted, Adapter};
+use crate::anthropic::anthropic;
 use crate::http::PhaseTimeouts;
 use crate::limits::DEFAULT_MAX_OUTPUT_TOKENS;
-use crate::openai::{Dialect, OpenAi};
+use crate::openai::{Dialect, open_ai};
 use crate::policy::{ModelCallPolicy, RetryingProvider};
 use crate::providers::{PROVIDERS, ProviderDefaults, Wire, provider_defaults};
+use crate::responses::responses;
 use crate::scripted::{Script, ScriptedProvider};
+use crate::shaping::SchemaDialect;
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolMode {
+    /// As its provider has it.
+    #[default]
+    Native,
+    /// By a reply that is held to a schema: for models that have no calls.
+    JsonSchema,
+}
 
 /// What a person may say about the model. An empty [`ModelSettings::default`] is OpenAI's with its
 /// defaults.
@@ -41,6 +54,8 @@ pub struct ModelSettings {
     pub max_output_tokens: Option<u32>,
     /// The file of the script, for `scripted`.
     pub script: Option<PathBuf>,
+    /// How the model calls tools.
+    pub tool_mode: ToolMode,
 }
 
 impl Default for ModelSettings {
@@ -56,6 +71,7 @@ impl Default for ModelSettings {
             context_tokens: None,
             max_output_tokens: None,
             script: None,
+            tool_mode: ToolMode::Native,
         }
     }
 }
@@ -95,9 +111,20 @@ impl ModelSettings {
                 ),
             ));
         };
+        if self.tool_mode == ToolMode::JsonSchema
+            && !matches!(defaults.wire, Wire::OpenAi | Wire::Scripted)
+        {
+            return Err(setup(
+                format!("{} does not hold replies to a schema", defaults.name),
+                "tool_mode = \"json_schema\" is for OpenAI-compatible servers; leave it out here"
+                    .to_owned(),
+            ));
+        }
         match defaults.wire {
             Wire::Scripted => self.scripted(),
-            Wire::OpenAi | Wire::Anthropic => self.over_http(defaults),
+            Wire::OpenAi | Wire::Responses | Wire::Anthropic | Wire::Adapted(_) => {
+                self.over_http(defaults)
+            }
         }
     }
 
@@ -126,20 +153,37 @@ impl ModelSettings {
                 let longest = self
                     .max_output_tokens
                     .unwrap_or_else(|| longest(&info.name));
-                Arc::new(Anthropic::new(info, base, key, timeouts, longest)?)
+                Arc::new(anthropic(info, base, key, timeouts, longest)?)
+            }
+            Wire::Responses => Arc::new(responses(info, base, key, timeouts)?),
+            Wire::Adapted(adapter) => {
+                let provider = Adapted::new(info, adapter, &base, key, timeouts)?;
+                return Ok(Arc::new(RetryingProvider::new(
+                    Arc::new(provider),
+                    self.policy,
+                )));
             }
             Wire::OpenAi | Wire::Scripted => {
                 let dialect = Dialect {
                     asks_usage: defaults.asks_usage,
                     replays_reasoning: defaults.replays_reasoning,
+                    schema: self.schema(defaults),
                 };
-                Arc::new(OpenAi::new(info, base, key, timeouts, dialect)?)
+                Arc::new(open_ai(info, base, key, timeouts, dialect, self.tool_mode)?)
             }
         };
         Ok(Arc::new(RetryingProvider::over_own_deadlines(
             provider,
             self.policy,
         )))
+    }
+
+    /// What the server takes of JSON Schema: `openai` at another address is any server.
+    fn schema(&self, defaults: &ProviderDefaults) -> SchemaDialect {
+        match (defaults.schema, &self.base_url) {
+            (SchemaDialect::OpenAiChat, Some(_)) => SchemaDialect::Compatible,
+            (own, _) => own,
+        }
     }
 
     fn info(&self, defaults: &ProviderDefaults) -> Result<ModelInfo, ModelError> {
@@ -160,6 +204,13 @@ impl ModelSettings {
 
     fn base(&self, defaults: &ProviderDefaults) -> Result<Url, ModelError> {
         let given = self.base_url.as_deref().unwrap_or(defaults.base_url).trim();
+        if given.is_empty() && defaults.wire == Wire::Adapted(Adapter::Vertex) {
+            return Err(setup(
+                "vertex has an address per project and region".to_owned(),
+                "set base_url = \"https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION\""
+                    .to_owned(),
+            ));
+        }
         // The text may hold a credential, so it is not shown.
         let hint = "it is like http://127.0.0.1:8000/v1".to_owned();
         let url = Url::parse(given)
@@ -177,8 +228,11 @@ impl ModelSettings {
             .clone()
             .filter(|key| !key.expose_secret().trim().is_empty());
         let variable = self.api_key_env.as_deref().or(defaults.api_key_env);
+        // The address of Vertex is always a given one, and never one without keys.
+        let own_address =
+            self.base_url.is_none() || defaults.wire == Wire::Adapted(Adapter::Vertex);
         match variable {
-            Some(variable) if key.is_none() && self.base_url.is_none() => Err(setup(
+            Some(variable) if key.is_none() && own_address => Err(setup(
                 format!("there is no key for {}", defaults.name),
                 format!("put it in the environment variable {variable}"),
             )),

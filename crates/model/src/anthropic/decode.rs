@@ -7,10 +7,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::request::CITATIONS;
-use crate::http::error_words;
+use crate::decoding::{not_a, size, unreadable, unsaid};
 use crate::json::{Raw, arguments, count, index, text};
 use crate::reply::{Decoder, Deltas, Flow};
 use crate::sse::SseEvent;
+
+/// What is read here.
+const WHAT: &str = "a message";
 
 /// An event. Its type is taken from here, because not every server sends `event` lines.
 #[derive(Deserialize)]
@@ -119,13 +122,14 @@ impl Decoder for AnthropicDecoder {
         if data == "[DONE]" {
             return Ok(Flow::Ended);
         }
-        let frame: Frame<'_> = serde_json::from_str(data).map_err(|error| protocol(&error))?;
+        let frame: Frame<'_> =
+            serde_json::from_str(data).map_err(|error| unreadable(WHAT, &error))?;
         let kind = text(frame.kind).unwrap_or_else(|| event.name.clone());
         match kind.as_str() {
             "message_start" => {
                 if let Some(message) = frame.message {
-                    let message: Message<'_> =
-                        serde_json::from_str(message.get()).map_err(|error| protocol(&error))?;
+                    let message: Message<'_> = serde_json::from_str(message.get())
+                        .map_err(|error| unreadable(WHAT, &error))?;
                     self.usage(message.usage, out);
                 }
             }
@@ -141,14 +145,14 @@ impl Decoder for AnthropicDecoder {
             "message_delta" => {
                 self.usage(frame.usage, out);
                 if let Some(delta) = frame.delta {
-                    let delta: BlockDelta<'_> =
-                        serde_json::from_str(delta.get()).map_err(|error| protocol(&error))?;
+                    let delta: BlockDelta<'_> = serde_json::from_str(delta.get())
+                        .map_err(|error| unreadable(WHAT, &error))?;
                     self.stopped(delta.stop_reason);
                 }
             }
             "message_stop" => return Ok(Flow::Ended),
-            "error" => return Err(failure(data)),
-            _ if frame.error.is_some() => return Err(failure(data)),
+            "error" => return Err(not_a(WHAT, data)),
+            _ if frame.error.is_some() => return Err(not_a(WHAT, data)),
             // `ping`, and what may be added: the API says to go on.
             _ => {}
         }
@@ -156,9 +160,10 @@ impl Decoder for AnthropicDecoder {
     }
 
     fn whole(&mut self, body: &str, out: &mut Deltas) -> Result<Flow, ModelError> {
-        let message: Message<'_> = serde_json::from_str(body).map_err(|error| protocol(&error))?;
+        let message: Message<'_> =
+            serde_json::from_str(body).map_err(|error| unreadable(WHAT, &error))?;
         let Some(blocks) = message.content else {
-            return Err(failure(body));
+            return Err(not_a(WHAT, body));
         };
         for (at, block) in blocks.into_iter().enumerate() {
             self.start(at as u64, Some(block), out)?;
@@ -177,11 +182,7 @@ impl Decoder for AnthropicDecoder {
         for at in self.open.keys().copied().collect::<Vec<_>>() {
             self.close(at, out);
         }
-        let stop = self.stop.take().unwrap_or(if self.called {
-            StopReason::ToolCalls
-        } else {
-            StopReason::End
-        });
+        let stop = self.stop.take().unwrap_or_else(|| unsaid(self.called));
         out.push_back(ModelDelta::Stopped(stop));
     }
 }
@@ -199,7 +200,8 @@ impl AnthropicDecoder {
         self.close(at, out);
         self.last = at;
         let raw = block.map_or("{}", |block| block.get());
-        let block: Block<'_> = serde_json::from_str(raw).map_err(|error| protocol(&error))?;
+        let block: Block<'_> =
+            serde_json::from_str(raw).map_err(|error| unreadable(WHAT, &error))?;
         let open = match text(block.kind).as_deref() {
             Some("text") => {
                 out.extend(text(block.text).map(ModelDelta::Text));
@@ -244,7 +246,8 @@ impl AnthropicDecoder {
 
     fn delta(&mut self, at: u64, delta: Raw<'_>, out: &mut Deltas) -> Result<(), ModelError> {
         let raw = delta.map_or("{}", |delta| delta.get());
-        let delta: BlockDelta<'_> = serde_json::from_str(raw).map_err(|error| protocol(&error))?;
+        let delta: BlockDelta<'_> =
+            serde_json::from_str(raw).map_err(|error| unreadable(WHAT, &error))?;
         let kind = text(delta.kind).unwrap_or_default();
         match (kind.as_str(), self.open.get_mut(&at)) {
             // Text says what it is by itself; a server may forget to begin its block.
@@ -358,106 +361,5 @@ impl AnthropicDecoder {
     }
 }
 
-fn size(text: &str) -> u64 {
-    text.len() as u64
-}
-
-fn failure(data: &str) -> ModelError {
-    match serde_json::from_str(data)
-        .ok()
-        .as_ref()
-        .and_then(error_words)
-    {
-        Some(message) => ModelError::Provider { message },
-        None => ModelError::Protocol {
-            message: format!("it is not a message: {data}"),
-        },
-    }
-}
-
-fn protocol(error: &serde_json::Error) -> ModelError {
-    ModelError::Protocol {
-        message: format!("it is not a message: {error}"),
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn any_event() -> impl Strategy<Value = Value> {
-        let kind = prop::sample::select(vec![
-            "message_start",
-            "content_block_start",
-            "content_block_delta",
-            "content_block_stop",
-            "message_delta",
-            "message_stop",
-            "ping",
-            "error",
-            "new",
-            "text",
-            "tool_use",
-            "thinking",
-            "server_tool_use",
-            "text_delta",
-            "input_json_delta",
-            "signature_delta",
-            "citations_delta",
-            "thinking_delta",
-        ]);
-        let key = prop::sample::select(vec![
-            "index",
-            "message",
-            "content_block",
-            "delta",
-            "usage",
-            "error",
-            "content",
-            "input",
-            "text",
-            "thinking",
-            "signature",
-            "citations",
-            "citation",
-            "partial_json",
-            "stop_reason",
-            "id",
-            "name",
-        ]);
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<u8>().prop_map(Value::from),
-            any::<f64>().prop_map(Value::from),
-            "[a{}\"]{0,3}".prop_map(Value::from),
-        ];
-        leaf.prop_recursive(5, 32, 4, move |inner| {
-            let entries = prop::collection::vec((key.clone(), inner.clone()), 0..5);
-            prop_oneof![
-                1 => prop::collection::vec(inner, 0..3).prop_map(Value::from),
-                4 => (kind.clone(), entries).prop_map(|(kind, entries)| {
-                    let entries = entries.into_iter().map(|(key, value)| (key.to_owned(), value));
-                    let mut map: Map<String, Value> = entries.collect();
-                    map.insert("type".to_owned(), kind.into());
-                    Value::Object(map)
-                }),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn no_event_panics(events in prop::collection::vec(any_event(), 1..8)) {
-            let mut decoder = AnthropicDecoder::default();
-            let mut out = Deltas::new();
-            for event in events {
-                let event = SseEvent { name: String::new(), data: event.to_string() };
-                let _ = decoder.event(&event, &mut out);
-                let _ = decoder.whole(&event.data, &mut out);
-            }
-            decoder.finish(&mut out);
-            prop_assert!(matches!(out.back(), Some(ModelDelta::Stopped(_))));
-        }
-    }
-}
+mod tests;

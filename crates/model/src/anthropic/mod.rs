@@ -3,16 +3,17 @@
 mod decode;
 mod request;
 
-use async_trait::async_trait;
-use outfitter_core::{Cancel, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream};
+use outfitter_core::{ModelError, ModelInfo, ModelRequest, ModelStream};
 use outfitter_net::reqwest::Url;
 use outfitter_net::reqwest::header::HeaderName;
 use secrecy::SecretString;
 
 use crate::http::{Endpoint, PhaseTimeouts};
-use crate::reply;
+use crate::over_http::{Form, OverHttp};
+use crate::reply::Decoder;
+use crate::shaping::{SchemaDialect, ShapeCache};
 
-pub(crate) use request::tool_form;
+pub(crate) use request::tools;
 
 use decode::AnthropicDecoder;
 
@@ -20,55 +21,44 @@ use decode::AnthropicDecoder;
 const VERSION: &str = "2023-06-01";
 
 /// A model behind the messages API.
-pub(crate) struct Anthropic {
-    info: ModelInfo,
-    endpoint: Endpoint,
+pub(crate) type Anthropic = OverHttp<Messages>;
+
+/// The messages API, with the length that it demands.
+pub(crate) struct Messages {
     max_tokens: u32,
+    shapes: ShapeCache,
 }
 
-impl Anthropic {
-    pub(crate) fn new(
-        info: ModelInfo,
-        base: Url,
-        key: Option<SecretString>,
-        timeouts: PhaseTimeouts,
-        max_tokens: u32,
-    ) -> Result<Self, ModelError> {
-        let auth = (HeaderName::from_static("x-api-key"), "");
-        let endpoint =
-            Endpoint::new(url(base), auth, key, timeouts)?.header("anthropic-version", VERSION);
-        Ok(Self {
-            info,
-            endpoint,
-            max_tokens,
-        })
-    }
+/// The model at `base`.
+pub(crate) fn anthropic(
+    info: ModelInfo,
+    base: Url,
+    key: Option<SecretString>,
+    timeouts: PhaseTimeouts,
+    max_tokens: u32,
+) -> Result<Anthropic, ModelError> {
+    let auth = (HeaderName::from_static("x-api-key"), "");
+    let endpoint =
+        Endpoint::new(url(base), auth, key, timeouts)?.header("anthropic-version", VERSION);
+    let form = Messages {
+        max_tokens,
+        shapes: ShapeCache::new(SchemaDialect::Anthropic, tools),
+    };
+    Ok(OverHttp::new(info, endpoint, form))
 }
 
-#[async_trait]
-impl ModelProvider for Anthropic {
-    fn info(&self) -> &ModelInfo {
-        &self.info
+impl Form for Messages {
+    fn body(&self, info: &ModelInfo, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
+        let shaped = self.shapes.tools(&request.tools)?;
+        request::body(info, self.max_tokens, request, &shaped)
     }
 
-    async fn stream(
-        &self,
-        request: ModelRequest,
-        cancel: Cancel,
-    ) -> Result<ModelStream, ModelError> {
-        let body = request::body(&self.info, self.max_tokens, &request)?;
-        let opened = self.endpoint.post(body, &cancel).await?;
-        reply::read(
-            opened,
-            Box::new(AnthropicDecoder::default()),
-            self.endpoint.timeouts(),
-            self.endpoint.secret().cloned(),
-            cancel,
-        )
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(AnthropicDecoder::default())
     }
 
-    fn wire_body(&self, request: &ModelRequest) -> Option<Vec<u8>> {
-        request::body(&self.info, self.max_tokens, request).ok()
+    fn ours(&self, request: &ModelRequest, reply: ModelStream) -> Result<ModelStream, ModelError> {
+        Ok(self.shapes.tools(&request.tools)?.names().reply(reply))
     }
 }
 

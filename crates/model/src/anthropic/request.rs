@@ -4,17 +4,17 @@
 use std::borrow::Cow;
 
 use outfitter_core::{
-    Arguments, Message, MessageRole, ModelError, ModelInfo, ModelRequest, Part, PartSource,
-    ToolCall, ToolSchema,
+    Message, MessageRole, ModelError, ModelInfo, ModelRequest, Part, PartSource, ToolCall,
 };
 use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 use crate::conversation::{
-    EMPTY, NO_VISION, NOT_LOADED, answered, is_blank, ordered, picture_in_words, wire_id, wire_name,
+    EMPTY, NO_VISION, NOT_LOADED, answered, is_blank, ordered, picture_in_words, wire_id,
 };
-use crate::json::{Sorted, raw};
+use crate::json::{Sorted, object_arguments, unwritable};
+use crate::shaping::{SchemaDialect, ShapedTool, ShapedTools, wire_name};
 
 /// The key of the citations of the text before them, in a provider's part.
 pub(super) const CITATIONS: &str = "citations";
@@ -27,8 +27,8 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<[Block<'a>; 1]>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Cow<'a, RawValue>>,
 }
 
 #[derive(Serialize)]
@@ -96,7 +96,8 @@ struct Tool<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
     description: &'a str,
-    input_schema: Sorted<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_schema: Option<Sorted<'a>>,
     name: &'a str,
 }
 
@@ -105,16 +106,20 @@ pub(super) fn body(
     info: &ModelInfo,
     max_tokens: u32,
     request: &ModelRequest,
+    shaped: &ShapedTools,
 ) -> Result<Vec<u8>, ModelError> {
     let writer = Writer { info };
     let mut messages = writer.turns(request);
-    let mut tools: Vec<Tool<'_>> = request.tools.iter().map(tool).collect();
+    let mut tools = shaped.wire.as_deref().map(Cow::Borrowed);
     let mut system = (!is_blank(&request.system)).then(|| [block(said(&*request.system))]);
     // The cache is looked up from these places backwards: what never changes, and all of it.
-    match (&mut system, tools.last_mut()) {
-        (Some([system]), _) => system.cache_control = Some(EPHEMERAL),
-        (None, Some(tool)) => tool.cache_control = Some(EPHEMERAL),
-        (None, None) => {}
+    match &mut system {
+        Some([system]) => system.cache_control = Some(EPHEMERAL),
+        None if tools.is_some() => {
+            let marked = written(&shaped.tools, Some(EPHEMERAL));
+            tools = Some(Cow::Owned(marked.map_err(|error| unwritable(&error))?));
+        }
+        None => {}
     }
     if let Some(last) = messages.last_mut().and_then(|turn| turn.content.last_mut()) {
         // A thought cannot carry the mark.
@@ -133,22 +138,29 @@ pub(super) fn body(
         system,
         tools,
     };
-    serde_json::to_vec(&body).map_err(|error| ModelError::Protocol {
-        message: format!("the request cannot be written: {error}"),
-    })
+    serde_json::to_vec(&body).map_err(|error| unwritable(&error))
 }
 
-/// A tool as it stands in a request.
-pub(crate) fn tool_form(schema: &ToolSchema) -> serde_json::Result<Value> {
-    serde_json::to_value(tool(schema))
+/// The list of tools as it stands in a request.
+pub(crate) fn tools(tools: &[ShapedTool]) -> serde_json::Result<Box<RawValue>> {
+    written(tools, None)
 }
 
-fn tool(schema: &ToolSchema) -> Tool<'_> {
+/// The list of tools, the last one with a mark.
+fn written(tools: &[ShapedTool], mark: Option<CacheControl>) -> serde_json::Result<Box<RawValue>> {
+    let mut list: Vec<Tool<'_>> = tools.iter().map(tool).collect();
+    if let Some(last) = list.last_mut() {
+        last.cache_control = mark;
+    }
+    to_raw_value(&list)
+}
+
+fn tool(tool: &ShapedTool) -> Tool<'_> {
     Tool {
         cache_control: None,
-        description: &schema.description,
-        input_schema: Sorted(&schema.parameters),
-        name: schema.name.as_str(),
+        description: &tool.description,
+        input_schema: tool.parameters.as_ref().map(Sorted),
+        name: &tool.name,
     }
 }
 
@@ -297,20 +309,11 @@ fn system(message: &Message) -> Vec<Block<'_>> {
     vec![block(said(format!("<system>\n{text}\n</system>")))]
 }
 
-/// The input is an object on this wire: what was written where it is one, and what was written as
-/// text where it is none.
+/// The input is an object on this wire.
 fn tool_use(call: &ToolCall) -> Content<'_> {
-    let arguments = Arguments::parse(call.arguments.clone());
-    let input = match arguments.parsed {
-        Ok(value) => RawValue::from_string(call.arguments.trim().to_owned())
-            .ok()
-            .filter(|written| written.get().starts_with('{'))
-            .unwrap_or_else(|| raw(&value)),
-        Err(_) => raw(&json!({"malformed_arguments": &*call.arguments})),
-    };
     Content::ToolUse {
         id: wire_id(call.id.as_str()),
-        input,
-        name: wire_name(&call.name),
+        input: object_arguments(&call.arguments),
+        name: wire_name(SchemaDialect::Anthropic, &call.name),
     }
 }

@@ -6,10 +6,14 @@ use serde_json::{Map, Value, json};
 
 use super::details::ReasoningDetails;
 use super::request::{CALL_EXTRA, EXTRA, REASONING_DETAILS};
+use crate::decoding::{not_a, reported, unreadable, unsaid, words_in};
 use crate::http::{error_words, is_error};
 use crate::json::{Raw, arguments, count, id, index, text};
 use crate::reply::{Decoder, Deltas, Flow};
 use crate::sse::SseEvent;
+
+/// What is read here.
+const WHAT: &str = "a chat completion";
 
 /// Every field is taken as it was written, because no two servers agree on all of the types.
 #[derive(Deserialize)]
@@ -108,11 +112,7 @@ impl Decoder for OpenAiDecoder {
             return Ok(Flow::Ended);
         }
         if event.name == "error" {
-            let said = serde_json::from_str(data)
-                .ok()
-                .as_ref()
-                .and_then(error_words);
-            return Err(provider(said.unwrap_or_else(|| data.to_owned())));
+            return Err(reported(words_in(data).unwrap_or_else(|| data.to_owned())));
         }
         self.chunk(data, Numbering::Wire, out)?;
         Ok(self.flow())
@@ -131,11 +131,7 @@ impl Decoder for OpenAiDecoder {
         if let Some(details) = self.details.take() {
             out.push_back(ModelDelta::Provider(json!({REASONING_DETAILS: details})));
         }
-        let stop = self.stop.take().unwrap_or(if self.called {
-            StopReason::ToolCalls
-        } else {
-            StopReason::End
-        });
+        let stop = self.stop.take().unwrap_or_else(|| unsaid(self.called));
         out.push_back(ModelDelta::Stopped(stop));
     }
 }
@@ -169,7 +165,10 @@ impl OpenAiDecoder {
     ) -> Result<(), ModelError> {
         let chunk: Chunk<'_> = match serde_json::from_str(data) {
             Ok(chunk) => chunk,
-            Err(error) => return Err(unreadable(data, &error)),
+            // A list is how one wire sends an error.
+            Err(error) => {
+                return Err(words_in(data).map_or_else(|| unreadable(WHAT, &error), reported));
+            }
         };
         failure(chunk.error)?;
         for usage in [chunk.usage, chunk.x_groq].into_iter().flatten() {
@@ -179,7 +178,7 @@ impl OpenAiDecoder {
             // A chunk of usage alone may have none; anything else without choices is no reply.
             return match chunk.usage {
                 Some(_) => Ok(()),
-                None => Err(not_a_reply(data)),
+                None => Err(not_a(WHAT, data)),
             };
         };
         for choice in choices {
@@ -321,7 +320,7 @@ fn stop(reason: String) -> Result<StopReason, ModelError> {
         "length" | "max_tokens" | "model_length" => StopReason::Length,
         "content_filter" | "refusal" | "safety" => StopReason::Refused,
         "error" | "network_error" | "insufficient_system_resource" => {
-            return Err(provider(format!("it stopped with {reason:?}")));
+            return Err(reported(format!("it stopped with {reason:?}")));
         }
         _ => StopReason::Other(reason),
     })
@@ -332,103 +331,10 @@ fn failure(error: Raw<'_>) -> Result<(), ModelError> {
         return Ok(());
     };
     let said = error_words(&json!({"error": error}));
-    Err(provider(
+    Err(reported(
         said.unwrap_or_else(|| "no reason given".to_owned()),
     ))
 }
 
-fn provider(message: String) -> ModelError {
-    ModelError::Provider { message }
-}
-
-fn unreadable(data: &str, error: &serde_json::Error) -> ModelError {
-    // A list is how one wire sends an error.
-    match serde_json::from_str(data)
-        .ok()
-        .as_ref()
-        .and_then(error_words)
-    {
-        Some(said) => provider(said),
-        None => ModelError::Protocol {
-            message: format!("it is not a chat completion: {error}"),
-        },
-    }
-}
-
-fn not_a_reply(data: &str) -> ModelError {
-    match serde_json::from_str(data)
-        .ok()
-        .as_ref()
-        .and_then(error_words)
-    {
-        Some(said) => provider(said),
-        None => ModelError::Protocol {
-            message: format!("it is not a chat completion: {data}"),
-        },
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// JSON of about the right shape, with any type anywhere.
-    fn any_chunk() -> impl Strategy<Value = Value> {
-        let key = prop::sample::select(vec![
-            "choices",
-            "delta",
-            "message",
-            "content",
-            "tool_calls",
-            "function",
-            "name",
-            "arguments",
-            "index",
-            "id",
-            "usage",
-            "prompt_tokens",
-            "error",
-            "finish_reason",
-            "reasoning_details",
-            "type",
-            "text",
-            "thinking",
-            "extra_content",
-            "function_call",
-        ]);
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            any::<f64>().prop_map(Value::from),
-            "[a{}\"]{0,3}".prop_map(Value::from),
-        ];
-        leaf.prop_recursive(6, 48, 4, move |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((key.clone(), inner), 0..5).prop_map(|entries| {
-                    let entries = entries
-                        .into_iter()
-                        .map(|(key, value)| (key.to_owned(), value));
-                    Value::Object(entries.collect())
-                }),
-            ]
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn no_chunk_panics(chunks in prop::collection::vec(any_chunk(), 1..4)) {
-            let mut decoder = OpenAiDecoder::default();
-            let mut out = Deltas::new();
-            for chunk in chunks {
-                let event = SseEvent { name: String::new(), data: chunk.to_string() };
-                let _ = decoder.event(&event, &mut out);
-                let _ = decoder.whole(&event.data, &mut out);
-            }
-            decoder.finish(&mut out);
-            prop_assert!(matches!(out.back(), Some(ModelDelta::Stopped(_))));
-        }
-    }
-}
+mod tests;

@@ -5,14 +5,13 @@ use std::borrow::Cow;
 
 use outfitter_core::{
     Message, MessageRole, ModelError, ModelInfo, ModelRequest, Part, PartSource, ToolCall,
-    ToolSchema,
 };
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
-use crate::conversation::{
-    EMPTY, NOT_LOADED, answered, ordered, picture_in_words, wire_name, words,
-};
-use crate::json::Sorted;
+use crate::conversation::{EMPTY, NOT_LOADED, answered, ordered, picture_in_words, words};
+use crate::json::{Sorted, unwritable};
+use crate::shaping::{SchemaDialect, ShapedTool, wire_name};
 
 /// The key of the opaque reasoning in a provider's part.
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
@@ -28,17 +27,44 @@ pub(crate) struct Dialect {
     pub(crate) asks_usage: bool,
     /// Whether it wants the reasoning of a message with calls back as `reasoning_content`.
     pub(crate) replays_reasoning: bool,
+    /// What it takes of JSON Schema.
+    pub(crate) schema: SchemaDialect,
+}
+
+/// What goes with a conversation.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// The list of tools, written.
+    pub(super) tools: Option<&'a RawValue>,
+    /// The schema that the reply is held to, written.
+    pub(super) reply: Option<&'a RawValue>,
 }
 
 #[derive(Serialize)]
 struct Body<'a> {
     messages: Vec<WireMessage<'a>>,
     model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
+}
+
+#[derive(Serialize)]
+struct ResponseFormat<'a> {
+    json_schema: JsonSchema<'a>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct JsonSchema<'a> {
+    name: &'static str,
+    schema: &'a RawValue,
+    strict: bool,
 }
 
 #[derive(Serialize)]
@@ -117,7 +143,8 @@ struct Tool<'a> {
 struct Function<'a> {
     description: &'a str,
     name: &'a str,
-    parameters: Sorted<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<Sorted<'a>>,
 }
 
 /// The bytes of a request.
@@ -125,35 +152,43 @@ pub(super) fn body(
     info: &ModelInfo,
     dialect: Dialect,
     request: &ModelRequest,
+    beside: Beside<'_>,
 ) -> Result<Vec<u8>, ModelError> {
     let writer = Writer { info, dialect };
     let body = Body {
         messages: writer.messages(request),
         model: &info.name,
+        response_format: beside.reply.map(|schema| ResponseFormat {
+            json_schema: JsonSchema {
+                name: "reply",
+                schema,
+                strict: true,
+            },
+            kind: "json_schema",
+        }),
         stream: true,
         stream_options: dialect.asks_usage.then_some(StreamOptions {
             include_usage: true,
         }),
-        tools: request.tools.iter().map(tool).collect(),
+        tools: beside.tools,
     };
-    serde_json::to_vec(&body).map_err(|error| ModelError::Protocol {
-        message: format!("the request cannot be written: {error}"),
-    })
+    serde_json::to_vec(&body).map_err(|error| unwritable(&error))
 }
 
-/// A tool as it stands in a request.
-pub(crate) fn tool_form(schema: &ToolSchema) -> serde_json::Result<serde_json::Value> {
-    serde_json::to_value(tool(schema))
-}
-
-fn tool(schema: &ToolSchema) -> Tool<'_> {
-    Tool {
-        function: Function {
-            description: &schema.description,
-            name: schema.name.as_str(),
-            parameters: Sorted(&schema.parameters),
-        },
+/// The list of tools as it stands in a request.
+pub(crate) fn tools(tools: &[ShapedTool]) -> serde_json::Result<Box<RawValue>> {
+    let tool = |tool| Tool {
+        function: function(tool),
         kind: "function",
+    };
+    to_raw_value(&tools.iter().map(tool).collect::<Vec<_>>())
+}
+
+fn function(tool: &ShapedTool) -> Function<'_> {
+    Function {
+        description: &tool.description,
+        name: &tool.name,
+        parameters: tool.parameters.as_ref().map(Sorted),
     }
 }
 
@@ -209,7 +244,7 @@ impl Writer<'_> {
         let mut reasoning = String::new();
         for part in &message.parts {
             match part {
-                Part::ToolCall(made) => calls.push(call(made)),
+                Part::ToolCall(made) => calls.push(self.call(made)),
                 Part::Reasoning { text, .. } => reasoning.push_str(text),
                 Part::Provider { provider, data } if *provider == self.info.provider => {
                     if let Some(details) = data.get(REASONING_DETAILS) {
@@ -241,6 +276,21 @@ impl Writer<'_> {
         }
         out.tool_calls = calls;
         out
+    }
+
+    /// The arguments as they were written, malformed ones too. Only what says nothing at all is
+    /// written out, because servers parse it.
+    fn call<'a>(&self, made: &'a ToolCall) -> Call<'a> {
+        let nothing = matches!(made.arguments.trim(), "" | "null");
+        Call {
+            extra_content: None,
+            function: CalledFunction {
+                arguments: if nothing { "{}" } else { &made.arguments },
+                name: wire_name(self.dialect.schema, &made.name),
+            },
+            id: made.id.as_str(),
+            kind: "function",
+        }
     }
 
     fn result<'a>(
@@ -316,21 +366,6 @@ fn text(message: &Message) -> Cow<'_, str> {
     match message.parts.as_slice() {
         [Part::Text { text }] => Cow::Borrowed(text),
         _ => Cow::Owned(words(message)),
-    }
-}
-
-/// The arguments as they were written, malformed ones too. Only what says nothing at all is
-/// written out, because servers parse it.
-fn call(made: &ToolCall) -> Call<'_> {
-    let nothing = matches!(made.arguments.trim(), "" | "null");
-    Call {
-        extra_content: None,
-        function: CalledFunction {
-            arguments: if nothing { "{}" } else { &made.arguments },
-            name: wire_name(&made.name),
-        },
-        id: made.id.as_str(),
-        kind: "function",
     }
 }
 

@@ -6,13 +6,17 @@
     reason = "tests say what must hold"
 )]
 
+mod adapted;
 mod anthropic;
 mod bounds;
 mod common;
 mod connections;
 mod fake;
+mod json_mode;
+mod llama;
 mod openai;
 mod requests;
+mod responses;
 mod settings;
 mod tool_form;
 mod transport;

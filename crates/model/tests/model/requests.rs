@@ -111,6 +111,20 @@ fn conversation() -> ModelRequest {
     }
 }
 
+/// The same, with an item of a provider before its text.
+pub(crate) fn conversation_for(provider: &str, item: Value) -> ModelRequest {
+    let mut request = conversation();
+    let mut spoken = (*request.messages[1]).clone();
+    spoken.parts.insert(2, own(provider, item));
+    request.messages[1] = Arc::new(spoken);
+    request
+}
+
+/// A result of the call of that id.
+pub(crate) fn result_of(id: &str, parts: Vec<Part>) -> Arc<Message> {
+    result(id, parts, false)
+}
+
 fn body(provider: &str, vision: bool, request: &ModelRequest) -> Value {
     let mut settings = settings(provider, "http://h".into());
     settings.vision = Some(vision);

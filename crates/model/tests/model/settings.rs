@@ -1,7 +1,7 @@
 //! What a person sets, and what they are told when it is not enough.
 
 use outfitter_core::{Code, ModelError};
-use outfitter_model::{ModelSettings, PROVIDERS, Wire};
+use outfitter_model::{ModelSettings, PROVIDERS, ToolMode, Wire};
 use rstest::rstest;
 use secrecy::SecretString;
 
@@ -94,10 +94,42 @@ fn every_provider_of_the_table_can_be_built() {
         let model = ModelSettings {
             api_key: row.api_key_env.map(|_| SecretString::from(KEY)),
             name: row.model.is_empty().then(|| "m".to_owned()),
+            base_url: row.base_url.is_empty().then(|| "http://h/v1".to_owned()),
             ..ModelSettings::of(row.name)
         };
         let model = model.build().unwrap();
         assert_eq!(model.info().provider, row.name);
+    }
+}
+
+#[test]
+fn vertex_wants_its_address_and_a_key() {
+    let (message, hint) = refused(ModelSettings {
+        name: Some("gemini-x".into()),
+        ..ModelSettings::of("vertex")
+    });
+    assert_eq!(message, "vertex has an address per project and region");
+    assert!(hint.contains("projects/PROJECT/locations/REGION"));
+    let (message, _) = refused(ModelSettings {
+        name: Some("gemini-x".into()),
+        base_url: Some("http://h/v1".into()),
+        ..ModelSettings::of("vertex")
+    });
+    assert_eq!(message, "there is no key for vertex");
+}
+
+#[test]
+fn a_reply_is_held_to_a_schema_only_where_the_wire_can() {
+    for provider in ["anthropic", "openai-responses", "gemini-native"] {
+        let (message, _) = refused(ModelSettings {
+            api_key: Some(SecretString::from(KEY)),
+            tool_mode: ToolMode::JsonSchema,
+            ..ModelSettings::of(provider)
+        });
+        assert!(
+            message.contains("does not hold replies to a schema"),
+            "{message}"
+        );
     }
 }
 

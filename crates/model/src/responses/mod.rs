@@ -1,0 +1,92 @@
+//! OpenAI's responses: items instead of messages, and reasoning that comes back.
+//!
+//! Nothing is kept at the provider (`store` is false), so every request has the whole conversation.
+//! What a model thought comes as a sealed item, is kept with the message as a part of its provider,
+//! and goes back in its place.
+
+mod decode;
+mod request;
+
+use outfitter_core::{ModelError, ModelInfo, ModelRequest, ModelStream};
+use outfitter_net::reqwest::Url;
+use outfitter_net::reqwest::header::AUTHORIZATION;
+use secrecy::SecretString;
+
+use crate::http::{Endpoint, PhaseTimeouts};
+use crate::over_http::{Form, OverHttp};
+use crate::reply::Decoder;
+use crate::shaping::{SchemaDialect, ShapeCache};
+
+pub(crate) use request::tools;
+
+use decode::ResponsesDecoder;
+
+/// A model behind the responses API.
+pub(crate) type Responses = OverHttp<Items>;
+
+/// The responses API.
+pub(crate) struct Items {
+    shapes: ShapeCache,
+}
+
+/// The model at `base`.
+pub(crate) fn responses(
+    info: ModelInfo,
+    base: Url,
+    key: Option<SecretString>,
+    timeouts: PhaseTimeouts,
+) -> Result<Responses, ModelError> {
+    let endpoint = Endpoint::new(url(base), (AUTHORIZATION, "Bearer "), key, timeouts)?;
+    let form = Items {
+        shapes: ShapeCache::new(SchemaDialect::OpenAiResponses, tools),
+    };
+    Ok(OverHttp::new(info, endpoint, form))
+}
+
+impl Form for Items {
+    fn body(&self, info: &ModelInfo, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
+        request::body(info, request, &*self.shapes.tools(&request.tools)?)
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(ResponsesDecoder::default())
+    }
+
+    fn ours(&self, request: &ModelRequest, reply: ModelStream) -> Result<ModelStream, ModelError> {
+        Ok(self.shapes.tools(&request.tools)?.names().reply(reply))
+    }
+}
+
+/// The address of the endpoint below `base`: a base without a path is a server's root and gets
+/// `/v1`; any other path stays; one that names the endpoint already is it.
+fn url(mut base: Url) -> Url {
+    const ENDPOINT: &str = "/responses";
+    let path = base.path().trim_end_matches('/').to_owned();
+    let path = if path.is_empty() {
+        format!("/v1{ENDPOINT}")
+    } else if path.ends_with(ENDPOINT) {
+        path
+    } else {
+        format!("{path}{ENDPOINT}")
+    };
+    base.set_path(&path);
+    base
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("http://h:1", "http://h:1/v1/responses")]
+    #[case("http://h:1/v1", "http://h:1/v1/responses")]
+    #[case("http://h:1/v1/", "http://h:1/v1/responses")]
+    #[case(
+        "http://h/v1/responses?api-version=1",
+        "http://h/v1/responses?api-version=1"
+    )]
+    fn no_part_of_the_base_url_is_lost(#[case] base: &str, #[case] expected: &str) {
+        assert_eq!(url(Url::parse(base).unwrap()).as_str(), expected);
+    }
+}
