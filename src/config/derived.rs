@@ -17,7 +17,7 @@ const CHOOSERS: [(Name, &str); 4] = [
 ];
 
 /// Keys that say something of one provider only.
-const OF_THE_PROVIDER: [&str; 7] = [
+const OF_THE_PROVIDER: [&str; 8] = [
     "model.name",
     "model.base_url",
     "model.api_key_env",
@@ -25,6 +25,7 @@ const OF_THE_PROVIDER: [&str; 7] = [
     "model.context_tokens",
     "model.tokenizer",
     "model.vision",
+    "model.tool_mode",
 ];
 
 /// Those of them that mean nothing while the provider is open.

@@ -7,10 +7,10 @@ use async_trait::async_trait;
 use outfitter_core::{
     Cancel, ErrorInfo, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream,
 };
-use outfitter_model::{ModelCallPolicy, ModelSettings, provider_defaults};
+use outfitter_model::{ModelCallPolicy, ModelSettings, ToolMode, provider_defaults};
 use secrecy::SecretString;
 
-use crate::config::Config;
+use crate::config::{Config, sections};
 use crate::env::Environment;
 
 /// The provider that the configuration names, with its key from the environment.
@@ -49,6 +49,10 @@ pub(crate) fn provider(
         context_tokens: model.context_tokens,
         max_output_tokens: None,
         script: model.script.clone(),
+        tool_mode: match model.tool_mode {
+            sections::ToolMode::Native => ToolMode::Native,
+            sections::ToolMode::JsonSchema => ToolMode::JsonSchema,
+        },
     }
     .build()
 }
@@ -62,9 +66,11 @@ pub(crate) fn key(config: &Config, environment: &Environment) -> Option<SecretSt
 
 /// Where Ollama listens, from its own variable: a host, a host and a port, or a URL.
 fn ollama_host(provider: &str, environment: &Environment) -> Option<String> {
-    if provider != "ollama" {
-        return None;
-    }
+    let path = match provider {
+        "ollama" => "/v1",
+        "ollama-native" => "",
+        _ => return None,
+    };
     let host = environment.text(crate::env::OLLAMA_HOST)?.trim();
     if host.is_empty() {
         return None;
@@ -76,7 +82,7 @@ fn ollama_host(provider: &str, environment: &Environment) -> Option<String> {
     };
     let host = url.split("://").nth(1).unwrap_or_default();
     let port = if host.contains(':') { "" } else { ":11434" };
-    Some(format!("{}{port}/v1", url.trim_end_matches('/')))
+    Some(format!("{}{port}{path}", url.trim_end_matches('/')))
 }
 
 /// The model of calls that need none, and of a server whose model cannot be set up.

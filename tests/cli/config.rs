@@ -113,7 +113,6 @@ fn a_file_that_is_not_toml_says_where() {
 }
 
 #[rstest]
-#[case::tool_mode("[model]\ntool_mode = \"native\"")]
 #[case::mode("[agent]\nmode = \"plan\"")]
 #[case::rules("[permissions]\nrules = []")]
 #[case::memory_mb("[sandbox]\nmemory_mb = 1")]

@@ -27,7 +27,7 @@ pub use agent::Agent;
 pub use commands::{Credential, Program};
 pub use files::Files;
 pub use mcp::{Mcp, McpServer};
-pub use model::{Model, Tokenizer};
+pub use model::{Model, Tokenizer, ToolMode};
 pub use permissions::{Approval, Permissions};
 pub use progress::Progress;
 pub use sandbox::{Backend, Require, Sandbox};

@@ -50,6 +50,9 @@ pub struct Model {
     pub tokenizer: Tokenizer,
     /// Whether the model can see pictures. Without it, what is known of the model.
     pub vision: Option<bool>,
+    /// How the model calls tools: as its provider has it, or by a reply that is held to a schema, for
+    /// models that have no calls, behind an OpenAI-compatible server.
+    pub tool_mode: ToolMode,
 }
 
 impl Default for Model {
@@ -67,8 +70,20 @@ impl Default for Model {
             context_tokens: None,
             tokenizer: Tokenizer::O200kBase,
             vision: None,
+            tool_mode: ToolMode::Native,
         }
     }
+}
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline, rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum ToolMode {
+    /// As its provider has it.
+    Native,
+    /// The tools stand in the prompt, and the reply is either a call or an answer, by its schema.
+    JsonSchema,
 }
 
 /// A vocabulary of tokens.
