@@ -20,4 +20,6 @@ pub struct Exit {
     /// Process ids (as the child's tree counts them) that outlived `SIGKILL` for as long as we
     /// waited: stuck in the kernel.
     pub survivors: Vec<u32>,
+    /// What limits did to it, and which could not be had here, one sentence each.
+    pub notes: Vec<String>,
 }

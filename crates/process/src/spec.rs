@@ -153,10 +153,16 @@ pub enum Network {
 pub struct Limits {
     /// Open files (`RLIMIT_NOFILE`).
     pub open_files: u64,
-    /// Processes of this user (`RLIMIT_NPROC`); the kernel does not apply it to root.
+    /// Processes and threads of the tree, where a process namespace or a control group counts them;
+    /// else of this user (`RLIMIT_NPROC`), which the kernel does not apply to root.
     pub processes: u64,
     /// Bytes of one file (`RLIMIT_FSIZE`).
     pub file_bytes: u64,
+    /// Bytes of memory of the tree, where a control group can be made; else of each process
+    /// (`RLIMIT_DATA`). No limit where it is none.
+    pub memory_bytes: Option<u64>,
+    /// Seconds of the processor that each process may use (`RLIMIT_CPU`). No limit where it is none.
+    pub cpu_seconds: Option<u64>,
 }
 
 impl Limits {
@@ -165,6 +171,8 @@ impl Limits {
         open_files: 65_536,
         processes: 4_096,
         file_bytes: 64 * 1024 * 1024 * 1024,
+        memory_bytes: None,
+        cpu_seconds: None,
     };
 }
 

@@ -19,6 +19,9 @@ pub(crate) const HELLO: u8 = 0xA3;
 /// No frame is longer: a specification is bounded by what `execve` takes anyway.
 pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
 
+/// What stands for a limit that there is not.
+const NO_LIMIT: u64 = u64::MAX;
+
 /// The first frame.
 pub(crate) struct Order {
     pub(crate) task: Task,
@@ -169,10 +172,14 @@ impl Order {
             open_files,
             processes,
             file_bytes,
+            memory_bytes,
+            cpu_seconds,
         } = self.spec.limits;
         w.u64(open_files);
         w.u64(processes);
         w.u64(file_bytes);
+        w.u64(memory_bytes.unwrap_or(NO_LIMIT));
+        w.u64(cpu_seconds.unwrap_or(NO_LIMIT));
         match &self.spec.confinement {
             Confinement::Unconfined => w.u8(0),
             Confinement::Wrapper => w.u8(2),
@@ -212,6 +219,8 @@ impl Order {
             open_files: r.u64()?,
             processes: r.u64()?,
             file_bytes: r.u64()?,
+            memory_bytes: Some(r.u64()?).filter(|bytes| *bytes != NO_LIMIT),
+            cpu_seconds: Some(r.u64()?).filter(|seconds| *seconds != NO_LIMIT),
         };
         let confinement = match r.u8()? {
             0 => Confinement::Unconfined,
@@ -291,6 +300,10 @@ impl Report {
                 for pid in &exit.survivors {
                     w.u32(*pid);
                 }
+                w.u32(u32::try_from(exit.notes.len()).unwrap_or(u32::MAX));
+                for note in &exit.notes {
+                    w.bytes(note.as_bytes());
+                }
             }
         }
         w.frame()
@@ -316,6 +329,7 @@ impl Report {
                     },
                     killed_children: r.u32()?,
                     survivors: r.list(Reader::u32)?,
+                    notes: r.list(|r| Ok(String::from_utf8_lossy(r.bytes()?).into_owned()))?,
                 })
             }
             _ => return Err(Garbled),
@@ -378,7 +392,10 @@ mod tests {
                     private: vec!["/p".into()],
                     blank: vec!["/b".into()],
                 }),
-                limits: Limits::DEFAULT,
+                limits: Limits {
+                    memory_bytes: Some(7),
+                    ..Limits::DEFAULT
+                },
             },
         }
     }
@@ -431,11 +448,13 @@ mod tests {
                 ending: Ending::Code(-1),
                 killed_children: 3,
                 survivors: vec![7, 8],
+                notes: vec!["a note".to_owned()],
             }),
             Report::Exited(Exit {
                 ending: Ending::Signal(9),
                 killed_children: 0,
                 survivors: vec![],
+                notes: vec![],
             }),
         ] {
             let bytes = report.encode();

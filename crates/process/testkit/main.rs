@@ -133,6 +133,18 @@ impl Options {
                     let millis = text.parse().map_err(|_| "milliseconds expected")?;
                     options.kill_after = Some(Duration::from_millis(millis));
                 }
+                "--memory-mb" => {
+                    let most: u64 = text.parse().map_err(|_| "a number expected")?;
+                    options.spec.limits.memory_bytes = Some(most * 1024 * 1024);
+                }
+                "--cpu-seconds" => {
+                    let most = text.parse().map_err(|_| "a number expected")?;
+                    options.spec.limits.cpu_seconds = Some(most);
+                }
+                "--processes" => {
+                    options.spec.limits.processes =
+                        text.parse().map_err(|_| "a number expected")?;
+                }
                 "--times" => options.times = text.parse().map_err(|_| "a number expected")?,
                 other => return Err(format!("no such option: {other}")),
             }
@@ -177,6 +189,9 @@ async fn run(options: Options) -> Result<(), String> {
     .map_err(|error| explain(&error))?;
     while let Some((stream, bytes)) = output.try_next().map_err(|error| explain(&error))? {
         copy(stream, &bytes);
+    }
+    for note in &exit.notes {
+        say(note);
     }
     say(&describe(&exit));
     Ok(())

@@ -248,6 +248,7 @@ impl Runner {
         }
         let (code, signal, killed_children, survivors) = match exit {
             Ok(exit) => {
+                notices.extend(exit.notes);
                 let (code, signal) = match exit.ending {
                     Ending::Code(code) => (Some(code), None),
                     Ending::Signal(signal) => (None, Some(signal)),

@@ -38,6 +38,7 @@ pub(crate) struct Manner {
     pub(crate) workspace: PathBuf,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) hold: Hold,
+    pub(crate) limits: Limits,
     /// Hidden from confined commands, or kept from being written, as far as it exists when they
     /// start.
     pub(crate) protected: Protected,
@@ -211,7 +212,7 @@ impl Jobs {
             cwd: held.cwd,
             stdin: Stdin::Null,
             confinement: held.confinement,
-            limits: Limits::DEFAULT,
+            limits: self.manner.limits,
         })
     }
 }

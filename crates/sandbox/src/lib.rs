@@ -37,4 +37,4 @@ pub use roots::ReadableRoots;
 pub use spool::SPOOL_BYTES;
 
 // What a backend is opened with.
-pub use outfitter_process::{Network, SupervisorProgram, Support, probe};
+pub use outfitter_process::{Limits, Network, SupervisorProgram, Support, probe};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
-use outfitter_process::{Confined, Confinement, Network, SupervisorProgram, Support};
+use outfitter_process::{Confined, Confinement, Limits, Network, SupervisorProgram, Support};
 
 use crate::environment::{Visible, build};
 use crate::files::LocalFiles;
@@ -32,6 +32,8 @@ pub struct Session {
     pub host: Host,
     /// Variables that are passed on, with their values.
     pub passed: Vec<(OsString, OsString)>,
+    /// What a command and all it starts may use.
+    pub limits: Limits,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
@@ -106,6 +108,7 @@ pub(crate) fn open_held(
             private: by_both_names(policy.data_dir),
             blank: readable.blank,
         }),
+        limits: session.limits,
         protected: session.files.protected().clone(),
         workspace,
         scratch,

@@ -38,6 +38,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         supervisor: session.supervisor,
         environment: environment.variables,
         hold: Hold::Kernel(Confinement::Unconfined),
+        limits: session.limits,
         protected: session.files.protected().clone(),
         workspace,
         scratch,

@@ -16,8 +16,8 @@ use outfitter_core::{
     CommandLine, CommandSpec, Level, Offset, Sandbox, SandboxError, Stream, SystemClock,
 };
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, bwrap, local,
-    passthrough, probe,
+    Host, Limits, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, bwrap,
+    local, passthrough, probe,
 };
 
 /// Longer than any test.
@@ -145,6 +145,7 @@ async fn open(options: &Options) -> Result<Box<dyn Sandbox>, String> {
             .map_err(|error| error.to_string())?,
         host,
         passed: Vec::new(),
+        limits: Limits::DEFAULT,
         clock: Arc::new(SystemClock),
     };
     if options.backend == "passthrough" {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::formats::{FilePath, VariableName};
 
 /// Where commands run and what they can touch.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sandbox {
     /// What runs commands: `local` confines them; `bwrap` does it with the program of that name,
@@ -28,6 +28,35 @@ pub struct Sandbox {
     /// Paths that commands may write beside the workspace.
     #[schemars(with = "Vec<FilePath>")]
     pub write: Vec<PathBuf>,
+    /// How many megabytes of memory (1024 kilobytes of 1024 bytes) a command may use together with
+    /// all that it starts; where no control group can be made, each of its processes by itself.
+    /// Without it there is no limit.
+    #[schemars(range(min = 16, max = 16_777_216))]
+    pub memory_mb: Option<u32>,
+    /// How many seconds of the processor each process of a command may use. Without it there is no
+    /// limit but the time that a command may take.
+    #[schemars(range(min = 1, max = 86_400))]
+    pub cpu_seconds: Option<u32>,
+    /// How many processes and threads a command may have at once. Root is held by it at the level
+    /// `full` (from Linux 6.14 on) and where a control group can be made.
+    #[schemars(range(min = 8, max = 4_194_304))]
+    pub processes: u32,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self {
+            backend: Backend::default(),
+            network: false,
+            require: Require::default(),
+            env: Vec::new(),
+            read: Vec::new(),
+            write: Vec::new(),
+            memory_mb: None,
+            cpu_seconds: None,
+            processes: 4096,
+        }
+    }
 }
 
 /// What runs commands.

@@ -10,10 +10,11 @@ use landlock::RulesetCreated;
 use rustix::fs::Mode;
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
-use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions};
+use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::OrFail;
+use super::limits::apply;
 use crate::spec::{ChildSpec, Limits};
 use crate::stage::Stage;
 use crate::sys::{self, CStrings, Forked};
@@ -21,6 +22,9 @@ use crate::wire::{Failure, Task};
 
 /// The exit code of a child that never became its program; nobody sees it but us.
 const NEVER_STARTED: i32 = 127;
+
+/// Of the thousand points that the kernel gives; it allows anybody to take more.
+const FIRST_TO_GO: &str = "500";
 
 /// The file creation mask of a command: its files are the user's, not ours.
 const UMASK: u32 = 0o022;
@@ -63,6 +67,11 @@ impl Launch {
             filter: None,
             rules: None,
         })
+    }
+
+    /// The child will have these limits.
+    pub(super) fn limit(&mut self, limits: Limits) {
+        self.limits = limits;
     }
 
     /// The child will be without privileges and under this filter.
@@ -111,6 +120,8 @@ impl Launch {
         }
         rustix::process::umask(Mode::from_raw_mode(UMASK));
         apply(self.limits).or_fail(Stage::Prepare, "limits")?;
+        // Where memory runs out it is the command that goes, not we. Not every `/proc` lets it be said.
+        let _ = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO);
         if self.filter.is_some() {
             drop_privileges().or_fail(Stage::Capabilities, "")?;
         }
@@ -177,26 +188,6 @@ fn terminated(text: OsString) -> Result<CString, Failure> {
         errno: libc::EINVAL,
         detail: "a zero byte in a string".to_owned(),
     })
-}
-
-fn apply(limits: Limits) -> rustix::io::Result<()> {
-    for (resource, most) in [
-        (Resource::Core, 0),
-        (Resource::Nofile, limits.open_files),
-        (Resource::Nproc, limits.processes),
-        (Resource::Fsize, limits.file_bytes),
-    ] {
-        let hard = rustix::process::getrlimit(resource).maximum;
-        let limit = Some(hard.map_or(most, |hard| hard.min(most)));
-        rustix::process::setrlimit(
-            resource,
-            Rlimit {
-                current: limit,
-                maximum: limit,
-            },
-        )?;
-    }
-    Ok(())
 }
 
 /// Drops every capability for good, also root's, and the ways to get one by executing something.

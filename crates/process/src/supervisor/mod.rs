@@ -5,6 +5,7 @@
 //! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
 //! new process namespace, so that its death is the death of everything in it.
 //!
+//! - [`limits`], [`cgroup`]: what a tree may use
 //! - [`roots`]: paths resolved and opened before anything is confined
 //! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
 //! - [`landlock`], [`seccomp`]: prepared here, entered by the child
@@ -12,11 +13,13 @@
 //! - [`reaper`], [`tree`]: waiting and killing
 
 mod bpf;
+mod cgroup;
 mod control;
 mod devices;
 mod guard;
 mod landlock;
 mod launch;
+mod limits;
 mod mounts;
 mod namespaces;
 mod reaper;
@@ -36,6 +39,7 @@ use crate::wire::{Failure, Order, Report};
 
 use control::Control;
 use launch::Launch;
+use limits::Held;
 use reaper::{Scope, Spared};
 use roots::Roots;
 
@@ -78,7 +82,25 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
 
     let Order { task, spec } = order;
     let confinement = spec.confinement.clone();
+    let outer = rustix::process::getpid();
+    let held = Held::begin(spec.limits, &confinement);
     let mut launch = Launch::prepare(task, spec)?;
+    launch.limit(held.of_each_process());
+    let outcome = supervise_within(control, &signals, launch, &confinement, &held);
+    // Inside the namespaces it is not ours to end: the guard is outside, and the last to go.
+    if rustix::process::getpid() == outer {
+        held.end();
+    }
+    outcome
+}
+
+fn supervise_within(
+    control: &mut Control,
+    signals: &OwnedFd,
+    mut launch: Launch,
+    confinement: &Confinement,
+    held: &Held,
+) -> Result<(), Failure> {
     let mut spared = Spared::Nobody;
     match confinement {
         Confinement::Unconfined => {}
@@ -88,10 +110,12 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
             match confined.level {
                 Level::None => {}
                 Level::Partial => {
-                    let roots = Roots::resolve(&confined)?;
+                    let roots = Roots::resolve(confined)?;
                     launch.restrict(landlock::without_mounts(&roots, confined.network)?);
                 }
-                Level::Full => return supervise_namespaced(control, &confined, launch, &signals),
+                Level::Full => {
+                    return supervise_namespaced(control, confined, launch, signals, held);
+                }
             }
         }
     }
@@ -99,7 +123,7 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
     let child = launch.start()?;
     control.release_streams();
     control.report(&Report::Started);
-    reaper::run(control, &signals, child, Scope::Descendants, spared);
+    reaper::run(control, signals, child, Scope::Descendants, spared, held);
     Ok(())
 }
 
@@ -108,6 +132,7 @@ fn supervise_namespaced(
     confined: &Confined,
     mut launch: Launch,
     signals: &OwnedFd,
+    held: &Held,
 ) -> Result<(), Failure> {
     match namespaces::enter(confined.network)? {
         namespaces::Side::Outside(inner) => {
@@ -117,6 +142,7 @@ fn supervise_namespaced(
         }
         namespaces::Side::Inside(user) => {
             namespaces::settle(user)?;
+            held.inside();
             // Here and not before: handles of the outer mount namespace are of no use in this one.
             let roots = Roots::resolve(confined)?;
             let view = mounts::build(&roots)?;
@@ -125,7 +151,14 @@ fn supervise_namespaced(
             let child = launch.start()?;
             control.release_streams();
             control.report(&Report::Started);
-            reaper::run(control, signals, child, Scope::Namespace, Spared::Nobody);
+            reaper::run(
+                control,
+                signals,
+                child,
+                Scope::Namespace,
+                Spared::Nobody,
+                held,
+            );
             Ok(())
         }
     }

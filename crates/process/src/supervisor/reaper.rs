@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::control::{Control, Wish};
+use super::limits::Held;
 use super::tree;
 use crate::exit::{Ending, Exit};
 use crate::wire::Report;
@@ -62,6 +63,7 @@ pub(super) fn run(
     child: Pid,
     scope: Scope,
     spared: Spared,
+    held: &Held,
 ) {
     let mut reaper = Reaper {
         child,
@@ -88,6 +90,7 @@ pub(super) fn run(
         ending: reaper.ending.unwrap_or(Ending::Signal(libc::SIGKILL)),
         killed_children: reaper.killed,
         survivors,
+        notes: held.notes(),
     }));
 }
 

@@ -13,5 +13,6 @@ mod escapes;
 mod input;
 mod kit;
 mod lifetime;
+mod limits;
 mod output;
 mod setup;

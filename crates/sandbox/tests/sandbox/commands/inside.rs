@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use outfitter_core::{CommandSpec, SystemClock};
-use outfitter_sandbox::{Host, LocalFiles, ProcessSandbox, Protected, Session, local, probe};
+use outfitter_sandbox::{
+    Host, Limits, LocalFiles, ProcessSandbox, Protected, Session, local, probe,
+};
 use rstest::rstest;
 
 use super::kit::{Backend, World, heard, shell, supervisor};
@@ -135,6 +137,7 @@ async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it() 
             ..Host::default()
         },
         passed: Vec::new(),
+        limits: Limits::DEFAULT,
         clock: Arc::new(SystemClock),
     };
     let support = probe(&supervisor()).await.unwrap();

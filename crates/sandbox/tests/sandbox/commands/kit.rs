@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use outfitter_core::{CommandLine, CommandSpec, Level, Offset, Sandbox, Stream, SystemClock};
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, Support, bwrap,
-    local, passthrough, probe,
+    Host, Limits, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, Support,
+    bwrap, local, passthrough, probe,
 };
 use tempfile::TempDir;
 
@@ -58,6 +58,7 @@ impl World {
             files: LocalFiles::open(&self.workspace, Protected::of_system()).unwrap(),
             host,
             passed: Vec::new(),
+            limits: Limits::DEFAULT,
             clock: Arc::new(SystemClock),
         }
     }

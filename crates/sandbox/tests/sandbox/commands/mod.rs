@@ -4,5 +4,6 @@ mod credentials;
 mod inside;
 mod jobs;
 mod kit;
+mod limits;
 mod programs;
 mod startup;

@@ -1,0 +1,326 @@
+//! Control groups: limits on a whole tree, where this machine lets us make some.
+//!
+//! Both kinds are there on machines of today, sometimes together: one hierarchy for everything
+//! (version 2), or one for each controller (version 1). Neither has to be writable, so nothing here
+//! fails a start: what could not be had is said, and limits of single processes stand in for it.
+//!
+//! Moving a process into a group costs the kernel up to some 20 ms after a quiet time, so a group is
+//! made only for a limit that nothing cheaper can enforce.
+//!
+//! Format and names: the kernel's `admin-guide/cgroup-v1` and `admin-guide/cgroup-v2`.
+
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::getpid;
+
+/// Groups of dead supervisors are looked for by this beginning of their names.
+const PREFIX: &str = "outfitter-";
+
+/// Files of a group that name who is in it; `0` is who writes.
+const MEMBERS: &str = "cgroup.procs";
+const MYSELF: &str = "0";
+
+/// A group is empty once the kernel has buried its last member; that may take a moment.
+const REMOVALS: u32 = 50;
+const BETWEEN_REMOVALS: Duration = Duration::from_millis(2);
+
+/// Files of counters are short.
+const MAX_COUNTERS: usize = 4096;
+
+/// What is to be limited for the whole tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    pub(super) memory_bytes: Option<u64>,
+    pub(super) processes: Option<u64>,
+}
+
+/// The groups that we are in.
+#[derive(Debug, Default)]
+pub(super) struct Groups(Vec<Group>);
+
+#[derive(Debug)]
+struct Group {
+    path: PathBuf,
+    handle: OwnedFd,
+    /// Where we were before.
+    before: PathBuf,
+    kind: Kind,
+    memory: bool,
+    processes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// One controller to a hierarchy.
+    Version1,
+    /// All controllers in one.
+    Version2,
+}
+
+impl Groups {
+    /// Enters groups with these limits, as far as they can be had.
+    pub(super) fn enter(wanted: Wanted) -> Self {
+        let mut groups = Self::default();
+        if wanted == Wanted::default() {
+            return groups;
+        }
+        let (Ok(own), Ok(mounts)) = (
+            fs::read_to_string("/proc/self/cgroup"),
+            fs::read_to_string("/proc/self/mountinfo"),
+        ) else {
+            return groups;
+        };
+        for place in places(&own, &mounts) {
+            let limits = Wanted {
+                memory_bytes: wanted
+                    .memory_bytes
+                    .filter(|_| place.has("memory") && !groups.limit_memory()),
+                processes: wanted
+                    .processes
+                    .filter(|_| place.has("pids") && !groups.limit_processes()),
+            };
+            if limits == Wanted::default() {
+                continue;
+            }
+            if let Ok(group) = place.enter(limits) {
+                groups.0.push(group);
+            }
+        }
+        groups
+    }
+
+    pub(super) fn limit_memory(&self) -> bool {
+        self.0.iter().any(|group| group.memory)
+    }
+
+    pub(super) fn limit_processes(&self) -> bool {
+        self.0.iter().any(|group| group.processes)
+    }
+
+    /// How many processes were killed for want of memory.
+    pub(super) fn killed_for_memory(&self) -> u64 {
+        let counted = self.0.iter().filter(|group| group.memory).map(|group| {
+            let file = match group.kind {
+                Kind::Version1 => "memory.oom_control",
+                Kind::Version2 => "memory.events",
+            };
+            counter(&group.handle, file, "oom_kill")
+        });
+        counted.sum()
+    }
+
+    /// How many processes were not made for want of room.
+    pub(super) fn refused_processes(&self) -> u64 {
+        let counted = self.0.iter().filter(|group| group.processes);
+        counted
+            .map(|group| counter(&group.handle, "pids.events", "max"))
+            .sum()
+    }
+
+    /// Goes back to where we were and removes the groups. Nobody else may be in them any more.
+    pub(super) fn leave(self) {
+        for group in self.0 {
+            // What cannot be removed now is removed by a later supervisor.
+            let _ = fs::write(group.before.join(MEMBERS), MYSELF);
+            for _ in 0..REMOVALS {
+                match fs::remove_dir(&group.path) {
+                    Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                        std::thread::sleep(BETWEEN_REMOVALS);
+                    }
+                    Ok(()) | Err(_) => break,
+                }
+            }
+        }
+    }
+}
+
+/// A hierarchy, and where in it we are.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    kind: Kind,
+    here: PathBuf,
+    controllers: Vec<String>,
+}
+
+impl Place {
+    fn has(&self, controller: &str) -> bool {
+        self.controllers.iter().any(|known| known == controller)
+    }
+
+    fn enter(&self, limits: Wanted) -> io::Result<Group> {
+        let above = match self.kind {
+            Kind::Version1 => self.here.clone(),
+            // A group with members cannot give controllers to groups in it, but for the topmost.
+            Kind::Version2 => {
+                let parent = self.here.parent().filter(|dir| dir.join(MEMBERS).exists());
+                let above = parent.unwrap_or(&self.here).to_owned();
+                // They may be given already, or not be ours to give.
+                let _ = fs::write(above.join("cgroup.subtree_control"), "+memory +pids");
+                above
+            }
+        };
+        remove_the_left_behind(&above);
+        let path = above.join(format!("{PREFIX}{}", getpid().as_raw_nonzero()));
+        fs::create_dir(&path)?;
+        let entered = self.limit_and_enter(&path, limits);
+        if entered.is_err() {
+            let _ = fs::remove_dir(&path);
+        }
+        let handle = entered?;
+        Ok(Group {
+            path,
+            handle,
+            before: self.here.clone(),
+            kind: self.kind,
+            memory: limits.memory_bytes.is_some(),
+            processes: limits.processes.is_some(),
+        })
+    }
+
+    fn limit_and_enter(&self, path: &Path, limits: Wanted) -> io::Result<OwnedFd> {
+        if let Some(bytes) = limits.memory_bytes {
+            let (file, swap, most_swap) = match self.kind {
+                Kind::Version1 => (
+                    "memory.limit_in_bytes",
+                    "memory.memsw.limit_in_bytes",
+                    bytes,
+                ),
+                Kind::Version2 => ("memory.max", "memory.swap.max", 0),
+            };
+            fs::write(path.join(file), bytes.to_string())?;
+            // Not there where the kernel does not count swap.
+            let _ = fs::write(path.join(swap), most_swap.to_string());
+        }
+        if let Some(most) = limits.processes {
+            // The supervisor is one of them, or two.
+            fs::write(path.join("pids.max"), most.saturating_add(2).to_string())?;
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(path, flags, Mode::empty())?;
+        fs::write(path.join(MEMBERS), MYSELF)?;
+        Ok(handle)
+    }
+}
+
+/// Every hierarchy that is mounted and that we are in, version 2 first.
+fn places(own: &str, mounts: &str) -> Vec<Place> {
+    let mut places: Vec<Place> = own
+        .lines()
+        .filter_map(|line| {
+            let mut fields = line.splitn(3, ':');
+            let id = fields.next()?;
+            let controllers = fields.next()?;
+            let within = fields.next()?;
+            let names: Vec<String> = controllers.split(',').map(str::to_owned).collect();
+            if id == "0" && controllers.is_empty() {
+                let here = inside(mounts, within, |kind, _| kind == "cgroup2")?;
+                let offered = fs::read_to_string(here.join("cgroup.controllers"));
+                let controllers = offered.unwrap_or_default();
+                return Some(Place {
+                    kind: Kind::Version2,
+                    here,
+                    controllers: controllers.split_whitespace().map(str::to_owned).collect(),
+                });
+            }
+            let here = inside(mounts, within, |kind, options| {
+                kind == "cgroup"
+                    && names
+                        .iter()
+                        .all(|name| options.split(',').any(|option| option == name))
+            })?;
+            Some(Place {
+                kind: Kind::Version1,
+                here,
+                controllers: names,
+            })
+        })
+        .collect();
+    places.sort_by_key(|place| place.kind == Kind::Version1);
+    places
+}
+
+/// Where a group is in the file system: `mountinfo` says which part of a hierarchy is mounted where.
+fn inside(mounts: &str, within: &str, is_it: impl Fn(&str, &str) -> bool) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (mount, system) = line.split_once(" - ")?;
+        let mut system = system.split(' ');
+        let kind = system.next()?;
+        let options = system.nth(1)?;
+        if !is_it(kind, options) {
+            return None;
+        }
+        let mut mount = mount.split(' ');
+        let root = mount.nth(3)?;
+        let point = mount.next()?;
+        let below = Path::new(within).strip_prefix(root).ok()?;
+        Some(Path::new(point).join(below))
+    })
+}
+
+/// Groups whose supervisors were killed: they are empty, and their makers are gone.
+fn remove_the_left_behind(above: &Path) {
+    let Ok(entries) = fs::read_dir(above) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            // One that is not empty stays.
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// A number that stands behind its name.
+fn counter(group: &OwnedFd, file: &str, name: &str) -> u64 {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let Ok(file) = rustix::fs::openat(group, file, flags, Mode::empty()) else {
+        return 0;
+    };
+    let mut bytes = vec![0; MAX_COUNTERS];
+    let count = rustix::io::read(&file, &mut bytes).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..count]);
+    text.lines()
+        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "\
+31 23 0:26 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755
+32 31 0:27 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw,nsdelegate
+38 31 0:33 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+39 31 0:34 /docker/1 /sys/fs/cgroup/cpu,pids rw - cgroup cgroup rw,cpu,pids
+";
+
+    #[test]
+    fn hierarchies_are_found_by_what_is_mounted() {
+        let own = "9:name=systemd:/\n5:memory:/a/b\n4:cpu,pids:/docker/1/c\n0::/x\n";
+        let found: Vec<(Kind, String)> = places(own, MOUNTS)
+            .into_iter()
+            .map(|place| (place.kind, place.here.display().to_string()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Kind::Version2, "/sys/fs/cgroup/unified/x".to_owned()),
+                (Kind::Version1, "/sys/fs/cgroup/memory/a/b".to_owned()),
+                (Kind::Version1, "/sys/fs/cgroup/cpu,pids/c".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_group_outside_of_what_is_mounted_is_no_place() {
+        assert_eq!(places("4:cpu,pids:/elsewhere\n", MOUNTS), []);
+    }
+}

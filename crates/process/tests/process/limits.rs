@@ -1,0 +1,86 @@
+//! What a tree may use: processes, memory, time of the processor, whoever runs it.
+
+use rstest::rstest;
+
+use crate::kit::{Identity, Place, finish, say};
+
+/// Starts sleepers until no more can be started, and says how many there were.
+const MANY: &str = "import os, sys, time\nn = 0\nwhile n < 2000:\n try:\n  pid = os.fork()\n except OSError:\n  break\n if pid == 0:\n  time.sleep(600)\n n += 1\nprint(n)";
+
+fn python(script: &str) -> Vec<String> {
+    ["--", "/usr/bin/python3", "-c", script]
+        .map(str::to_owned)
+        .into()
+}
+
+#[rstest]
+fn a_fork_bomb_is_stopped_and_its_parts_are_gone(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+    #[values("400", "40")] most: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mut command = place.confined(level);
+    command.args(["--processes", most]).args(python(MANY));
+    let got = finish(&mut command);
+    let started: u32 = got.stdout.trim().parse().unwrap_or(u32::MAX);
+    let limit: u32 = most.parse().unwrap();
+    // `full` has a least number of its own where no control group counts.
+    let allowed = limit.max(301);
+    if started == 2000 && identity == Identity::Ourselves && level == "partial" {
+        say("SKIPPED(cgroup): root is held by control groups only, and none can be made here");
+        return;
+    }
+    assert!(started <= allowed, "{got:?}");
+    assert!(
+        got.last.contains(&format!("killed_children={started} ")),
+        "{got:?}"
+    );
+}
+
+/// 600 MiB, touched, in pieces.
+const HUNGRY: &str =
+    "b = []\nfor i in range(600):\n b.append(bytearray(1024 * 1024))\nprint('all of it')";
+
+#[rstest]
+fn a_command_that_wants_more_memory_than_it_may_have_ends(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mut command = place.confined(level);
+    command.args(["--memory-mb", "128"]).args(python(HUNGRY));
+    let got = finish(&mut command);
+    assert!(!got.stdout.contains("all of it"), "{got:?}");
+    let by_group = got.last.starts_with("signal=9 ") && got.stderr.contains("128 MiB was reached");
+    let by_process = got.stderr.contains("MemoryError") && got.stderr.contains("for each process");
+    assert!(by_group || by_process, "{got:?}");
+    // What it may have it gets.
+    let mut command = place.confined(level);
+    command.args(["--memory-mb", "1024"]).args(python(HUNGRY));
+    let got = finish(&mut command);
+    assert_eq!(got.stdout, "all of it\n", "{got:?}");
+}
+
+#[rstest]
+fn a_command_that_computes_too_long_ends(#[values("full", "partial", "unconfined")] level: &str) {
+    let place = Place::new(Identity::Ourselves).unwrap();
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    command.args([
+        "--cpu-seconds",
+        "1",
+        "--",
+        "/bin/sh",
+        "-c",
+        "while :; do :; done",
+    ]);
+    let got = finish(&mut command);
+    assert!(got.last.starts_with("signal="), "{got:?}");
+}
