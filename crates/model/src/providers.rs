@@ -29,7 +29,7 @@ impl Wire {
             Self::Anthropic => "anthropic",
             Self::Adapted(Adapter::Gemini) => "gemini",
             Self::Adapted(Adapter::Ollama) => "ollama",
-            Self::Adapted(Adapter::Bedrock) => "bedrock",
+            Self::Adapted(Adapter::Bedrock) => "bedrock converse",
             Self::Adapted(Adapter::Vertex) => "vertex",
             Self::Scripted => "script",
         }
@@ -247,6 +247,29 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(rows.join("\n"));
+    }
+
+    #[test]
+    fn the_page_about_models_has_the_table() {
+        let page = include_str!("../../../docs/models.md");
+        let said = |text: &str| match text {
+            "" => "–".to_owned(),
+            text => format!("`{text}`"),
+        };
+        let rows = PROVIDERS.iter().filter(|row| row.wire != Wire::Scripted);
+        let rows: Vec<String> = rows
+            .map(|row| {
+                format!(
+                    "| `{}` | {} | {} | {} | {} |\n",
+                    row.name,
+                    row.wire.as_str(),
+                    said(row.base_url),
+                    said(row.api_key_env.unwrap_or_default()),
+                    said(row.model)
+                )
+            })
+            .collect();
+        assert!(page.contains(&rows.concat()), "{}", rows.concat());
     }
 
     #[test]
