@@ -12,6 +12,7 @@
 
 mod cache;
 mod clean;
+mod inner;
 mod leaf;
 mod merge;
 mod names;
