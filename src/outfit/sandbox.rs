@@ -7,13 +7,13 @@ use std::sync::Arc;
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
 use outfitter_process::{Network, SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
-    Host, LocalFiles, LocalPolicy, Protected, Session, bwrap, local, passthrough,
+    Host, Limits, LocalFiles, LocalPolicy, Protected, Session, bwrap, local, passthrough,
 };
 use outfitter_store::{create_private_dir, path_segment};
 
 use super::files_only::FilesOnly;
 use super::{BuildError, Outfitter};
-use crate::config::sections::{Backend, Require};
+use crate::config::sections::{Backend, Require, Sandbox as Settings};
 use crate::env::{self, Environment, Name};
 
 impl Outfitter {
@@ -42,6 +42,7 @@ impl Outfitter {
             files,
             host: host(&self.environment),
             passed: self.passed(),
+            limits: limits(&self.config().sandbox),
             clock: self.clock.clone(),
         };
         match self.config().sandbox.backend {
@@ -175,6 +176,17 @@ fn unavailable(error: &SpawnError) -> BuildError {
                 .to_owned(),
         ),
     })
+}
+
+/// What a command and all it starts may use.
+fn limits(config: &Settings) -> Limits {
+    const MIB: u64 = 1024 * 1024;
+    Limits {
+        processes: config.processes.into(),
+        memory_bytes: config.memory_mb.map(|most| u64::from(most) * MIB),
+        cpu_seconds: config.cpu_seconds.map(u64::from),
+        ..Limits::DEFAULT
+    }
 }
 
 /// What the sandbox has to know of our environment.

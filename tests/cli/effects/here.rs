@@ -70,7 +70,12 @@ fn a_turn_ends_where_one_call_fails_too_often() {
 
 #[test]
 fn a_command_runs_in_the_backend_that_is_named() {
-    for backend in ["local", "passthrough"] {
+    let bwrap = std::path::Path::new("/usr/bin/bwrap").exists();
+    for backend in ["local", "passthrough", "bwrap"] {
+        if backend == "bwrap" && !bwrap {
+            eprintln!("SKIPPED(bwrap): there is no bubblewrap here");
+            continue;
+        }
         let world = World::with(&format!(
             "{SCRIPTED}[sandbox]\nbackend = \"{backend}\"\nrequire = \"none\"\n"
         ));
@@ -124,11 +129,57 @@ fn a_command_reads_and_writes_where_it_is_told_it_may() {
 }
 
 #[test]
+fn a_command_is_held_to_what_it_may_use() {
+    let limited = "[sandbox]\nmemory_mb = 64\ncpu_seconds = 1\nprocesses = 320\n";
+    for (line, what) in [
+        (
+            "head -c 512m /dev/zero | tail -n 1 > all; test -s all && echo all",
+            "memory",
+        ),
+        (
+            "timeout 20 sh -c 'while :; do :; done'; test $? = 124 && echo all",
+            "time",
+        ),
+        (
+            "i=0; while [ $i -lt 500 ]; do sleep 20 & i=$((i+1)); done 2>/dev/null; echo all",
+            "processes",
+        ),
+    ] {
+        let held = shell(&World::with(limited), line);
+        assert!(
+            !held["result"]["stdout"].to_string().contains("all"),
+            "{what}: {held}"
+        );
+    }
+    // Without the limits the same lines come to their end.
+    let free = shell(
+        &World::new(),
+        "head -c 512m /dev/zero | tail -n 1 > all; test -s all && echo all",
+    );
+    assert_eq!(free["result"]["stdout"], "all\n", "{free}");
+}
+
+#[test]
 fn a_command_has_no_more_time_than_there_may_be() {
     let world = World::with("[shell]\nmax_timeout_seconds = 1\n");
     let arguments = json!({"command": "sleep 20", "timeout_seconds": 20});
     let output = call(&world, "execute_shell_command", &arguments);
     assert_eq!(output["status"], "timeout", "{output}");
+}
+
+#[test]
+fn a_command_in_one_call_has_the_time_of_the_configuration() {
+    let world = World::with("[shell]\ntimeout_seconds = 1\n");
+    let output = call(
+        &world,
+        "run_command",
+        &json!({"command": "echo begun; sleep 20"}),
+    );
+    assert_eq!(output["status"], "timeout", "{output}");
+    assert_eq!(output["result"]["timed_out"], true);
+    let longer = json!({"command": "sleep 1.5; echo done", "timeout_seconds": 30});
+    let output = call(&world, "run_command", &longer);
+    assert_eq!(output["result"]["stdout"], "done\n", "{output}");
 }
 
 #[test]
