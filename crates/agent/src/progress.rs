@@ -133,9 +133,7 @@ struct Piece {
 impl State {
     fn push(&mut self, stream: Stream, bytes: &[u8]) {
         if self.bytes + bytes.len() > BUFFER_MAX {
-            // The character in the making is lost too: what comes next does not continue it.
-            self.carry.remove(&stream);
-            *self.dropped.entry(stream).or_default() += bytes.len() as u64;
+            self.drop_bytes(stream, bytes.len() as u64);
             return;
         }
         let text = self
@@ -145,6 +143,13 @@ impl State {
             .decode(bytes)
             .into_owned();
         self.add(stream, &text);
+    }
+
+    /// Counts what is lost. The character in the making is lost too: what comes next does not
+    /// continue it.
+    fn drop_bytes(&mut self, stream: Stream, bytes: u64) {
+        let begun = self.carry.remove(&stream).map_or(0, |carry| carry.held());
+        *self.dropped.entry(stream).or_default() += bytes + begun;
     }
 
     fn add(&mut self, stream: Stream, text: &str) {
@@ -264,6 +269,14 @@ impl ProgressSink for CallProgress {
             state.due = Some(Instant::now() + self.settings.flush_interval);
             drop(state);
             self.wake.notify_one();
+        }
+    }
+
+    fn lost(&self, stream: Stream, bytes: u64) {
+        let mut state = lock(&self.state);
+        if !state.closed {
+            // What was begun is not what comes next.
+            state.drop_bytes(stream, bytes);
         }
     }
 

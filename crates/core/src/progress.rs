@@ -33,6 +33,10 @@ pub trait ProgressSink: Send + Sync {
     /// Takes bytes as they were printed; characters may be split over calls.
     fn emit(&self, stream: Stream, bytes: &[u8]);
 
+    /// Says that this many bytes were printed and are not to be had. A sink that shows nothing has
+    /// nothing to say.
+    fn lost(&self, _stream: Stream, _bytes: u64) {}
+
     /// Ends it: what is gathered is shown, then the closing event, and nothing after. A sink that
     /// gathers nothing has nothing to do.
     fn close(&self) {}
@@ -60,6 +64,13 @@ impl Progress {
     pub fn emit(&self, stream: Stream, bytes: &[u8]) {
         if let (Some(sink), false) = (&self.0, bytes.is_empty()) {
             sink.emit(stream, bytes);
+        }
+    }
+
+    /// Says that bytes were printed and cannot be shown, so that who watches knows of the gap.
+    pub fn lost(&self, stream: Stream, bytes: u64) {
+        if let (Some(sink), true) = (&self.0, bytes > 0) {
+            sink.lost(stream, bytes);
         }
     }
 

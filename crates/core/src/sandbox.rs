@@ -200,7 +200,8 @@ pub trait Sandbox: Send + Sync {
         wait: Duration,
     ) -> Result<OutputChunk, SandboxError>;
 
-    /// The end of the output, at most `max` bytes: the way of backends without ranges.
+    /// The end of the output, at most `max` bytes: the way of backends without ranges. `next` of
+    /// the chunk is how much was printed in all; 0 from a backend that does not know it.
     ///
     /// # Errors
     /// [`SandboxError::NotFound`].

@@ -54,6 +54,12 @@ impl Utf8Carry {
         self.len > 0
     }
 
+    /// How many bytes of a begun character wait for the rest.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.len as u64
+    }
+
     /// Feeds the held start byte by byte until it is a character or cannot become one.
     fn complete_held<'a>(&mut self, chunk: &'a [u8], out: &mut String) -> &'a [u8] {
         let mut rest = chunk;

@@ -172,6 +172,126 @@ async fn nothing_is_shown_after_a_tool_has_closed_its_progress() {
 }
 
 #[tokio::test]
+async fn what_a_tool_has_lost_is_said_with_the_next_piece_or_at_the_end() {
+    let pieces = progress_of(
+        ProgressSettings::default(),
+        Arc::new(|progress| {
+            progress.emit(Stream::Stdout, "a汉".as_bytes().split_last().unwrap().1);
+            progress.lost(Stream::Stdout, 100);
+            progress.emit(Stream::Stdout, b"b");
+            progress.lost(Stream::Stderr, 7);
+        }),
+    )
+    .await;
+    let expected = [
+        ("a", Stream::Stdout, false, 0),
+        // With the character that was begun and will not be ended.
+        ("b", Stream::Stdout, false, 102),
+        ("", Stream::Stderr, false, 7),
+        ("", Stream::Info, true, 0),
+    ];
+    assert_eq!(pieces, expected.map(|(t, s, c, d)| (t.to_owned(), s, c, d)));
+}
+
+/// Progress belongs to a call of a run: the end of one run silences no other.
+#[tokio::test]
+async fn every_run_of_a_session_is_watched() {
+    let tool = printing(Arc::new(|progress| progress.emit(Stream::Stdout, b"here")));
+    let world = World::new(vec![Arc::new(tool)]);
+    let process = world.alive(Arc::new(|replies, request| {
+        match request.messages.last().map(|last| last.role) {
+            Some(MessageRole::User) => calls(&[(&format!("p{replies}"), "print", "{}")]),
+            _ => say("done"),
+        }
+    }));
+    for _ in 0..3 {
+        let (_, events) = process.prompt("go").await;
+        assert_eq!(shown(&events)[0].0, "here");
+    }
+}
+
+/// Bytes that wait for a reader are counted, not timed: a reader that never comes costs no more
+/// than the buffers hold, however much is printed.
+#[tokio::test]
+async fn what_waits_for_a_reader_is_bounded_in_bytes() {
+    const PIECE: usize = 1024 * 1024;
+    const MOST: usize = 6 * 1024 * 1024;
+    let world = World::new(vec![Arc::new(printing(Arc::new(|progress| {
+        let piece = vec![b'x'; PIECE];
+        for _ in 0..50 {
+            progress.emit(Stream::Stdout, &piece);
+        }
+    })))]);
+    let process = world.alive(once());
+    let queue = EventQueue::new();
+    let input = Input::Prompt("go".to_owned());
+    let run = process
+        .agent
+        .run(&process.session, input, Cancel::new(), queue.clone());
+    run.await.unwrap();
+    let (mut held, mut dropped) = (0, 0);
+    while let Some(event) = queue.next().await {
+        if let EventBody::ToolProgress {
+            text,
+            dropped_bytes,
+            ..
+        } = &event.body
+        {
+            held += text.len();
+            dropped += dropped_bytes;
+        }
+    }
+    assert!(held <= MOST, "{held} bytes were held");
+    assert_eq!(held as u64 + dropped, 50 * PIECE as u64, "whole, or said");
+}
+
+/// A reader that is never further behind than the buffers are large gets all of 50 MB.
+#[tokio::test]
+async fn a_burst_that_is_read_arrives_whole() {
+    const PIECE: u64 = 64 * 1024;
+    const PIECES: u64 = 800;
+    const BEHIND: u64 = 2 * 1024 * 1024;
+    let (read, seen) = tokio::sync::watch::channel(0_u64);
+    let act: Act = Arc::new(move |cx, _| {
+        let mut seen = seen.clone();
+        Box::pin(async move {
+            let piece = vec![b'x'; PIECE as usize];
+            for printed in 1..=PIECES {
+                cx.progress.emit(Stream::Stdout, &piece);
+                let behind = |read: &u64| printed * PIECE <= read + BEHIND;
+                seen.wait_for(behind).await.unwrap();
+            }
+            Ok(Outcome::json(json!("printed")).into())
+        })
+    });
+    let world = World::new(vec![Arc::new(Counting::new("print", Effects::READ, act))]);
+    let process = world.alive(once());
+    let queue = EventQueue::new();
+    let input = Input::Prompt("go".to_owned());
+    let run = process
+        .agent
+        .run(&process.session, input, Cancel::new(), queue.clone());
+    let reading = async {
+        let mut lost = 0;
+        while let Some(event) = queue.next().await {
+            if let EventBody::ToolProgress {
+                text,
+                dropped_bytes,
+                ..
+            } = &event.body
+            {
+                read.send_modify(|read| *read += text.len() as u64);
+                lost += dropped_bytes;
+            }
+        }
+        lost
+    };
+    let (end, lost) = tokio::join!(run, reading);
+    end.unwrap();
+    assert_eq!((*read.borrow(), lost), (PIECE * PIECES, 0));
+}
+
+#[tokio::test]
 async fn a_burst_nobody_reads_says_what_it_dropped_and_never_waits() {
     const PIECE: usize = 64 * 1024;
     const PIECES: usize = 800;

@@ -2,7 +2,7 @@
 //! artifact where that is not all. The memory is bounded whatever the job prints.
 
 use outfitter_core::{
-    ArtifactError, ArtifactId, JobId, NewArtifact, Offset, OutputChunk, SandboxError, Scope,
+    ArtifactError, ArtifactId, Exit, JobId, NewArtifact, Offset, OutputChunk, SandboxError, Scope,
     Stream, ToolContext,
 };
 use outfitter_text::binary::Content;
@@ -11,7 +11,7 @@ use outfitter_text::head_tail::Whole;
 use outfitter_text::output::{FinishedOutput, OutputText};
 
 use super::follow::Ranges;
-use super::tail::LOOK_BYTES;
+use super::tail::{self, LOOK_BYTES};
 
 /// How much of the command names its artifact.
 const MAX_NAME_CHARS: usize = 80;
@@ -22,8 +22,8 @@ pub(super) struct Collector {
     stderr: OutputText,
     /// Up to where it has all.
     at: Offset,
-    /// Whether it has only the end, from a backend without ranges.
-    tail_only: bool,
+    /// The end of the output, from a backend without ranges.
+    look: Option<OutputChunk>,
 }
 
 /// What was collected.
@@ -51,7 +51,7 @@ impl Collector {
             stdout: OutputText::new(max_output_chars),
             stderr: OutputText::new(max_output_chars),
             at: Offset(0),
-            tail_only: false,
+            look: None,
         }
     }
 
@@ -65,8 +65,8 @@ impl Collector {
 
     /// Takes the last look at the end of the output.
     pub(super) fn take_tail(&mut self, look: &OutputChunk) {
-        self.tail_only = true;
         self.push(look);
+        self.look = Some(look.clone());
     }
 
     fn push(&mut self, chunk: &OutputChunk) {
@@ -79,30 +79,43 @@ impl Collector {
         }
     }
 
-    /// The output of a job that has ended, of which the sandbox itself has not kept `dropped` bytes.
+    /// The output of a job that has ended.
     pub(super) async fn finish(
         mut self,
         cx: &ToolContext,
         job: &JobId,
         keep: Keep<'_>,
-        dropped: u64,
+        exit: &Exit,
     ) -> Result<Collected, SandboxError> {
-        if !self.tail_only {
+        if self.look.is_none() {
             self.catch_up(cx, job).await?;
         }
         let mut notices = Vec::new();
+        let dropped = exit.dropped_bytes;
+        let only_end = self
+            .look
+            .as_ref()
+            .is_some_and(|look| is_only_end(look, exit));
         let (stdout, stderr) = (self.stdout.end(), self.stderr.end());
         let is_cut = stdout.is_cut() || stderr.is_cut();
         let is_binary = [&stdout, &stderr]
             .iter()
             .any(|stream| stream.content() == Content::Binary);
         let kept = match keep {
-            Keep::Artifact(command) if !self.tail_only && is_cut => {
-                keep_whole(cx, job, command, is_binary, &mut notices).await?
+            Keep::Artifact(command) if !only_end && is_cut => {
+                let output = match self.look {
+                    Some(look) => Output::Look(Some(look)),
+                    None => Output::Ranges(Ranges {
+                        cx,
+                        job,
+                        from: Some(Offset(0)),
+                    }),
+                };
+                keep_whole(cx, output, &named(command, job), is_binary, &mut notices).await?
             }
             Keep::Artifact(_) | Keep::Nothing => None,
         };
-        if self.tail_only {
+        if only_end {
             notices.push("this sandbox gives only the end of the output".to_owned());
         }
         let whole = match &kept {
@@ -117,7 +130,7 @@ impl Collector {
             stdout: stdout.text,
             stderr: stderr.text,
             artifact: kept.map(|(id, _)| id),
-            whole: !is_cut && !self.tail_only && dropped == 0,
+            whole: !is_cut && !only_end && dropped == 0,
             notices,
         })
     }
@@ -143,6 +156,41 @@ impl Collector {
     }
 }
 
+/// Whether a look at the end of the output does not show all of it.
+fn is_only_end(look: &OutputChunk, exit: &Exit) -> bool {
+    let shown = tail::length(look);
+    match exit.stdout_bytes + exit.stderr_bytes {
+        // A backend that does not count: a full look may have cut something off.
+        0 => shown >= LOOK_BYTES as u64,
+        printed => shown < printed,
+    }
+}
+
+/// Where the whole output comes from.
+enum Output<'a> {
+    Ranges(Ranges<'a>),
+    /// One look that shows all of it.
+    Look(Option<OutputChunk>),
+}
+
+impl Output<'_> {
+    async fn next(&mut self) -> Result<Option<OutputChunk>, SandboxError> {
+        match self {
+            Self::Ranges(ranges) => Ok(ranges.next().await?.map(|(_, chunk)| chunk)),
+            Self::Look(look) => Ok(look.take()),
+        }
+    }
+}
+
+/// The name of the artifact of a command's output.
+fn named(command: &str, job: &JobId) -> String {
+    let name: String = command.chars().take(MAX_NAME_CHARS).collect();
+    format!(
+        "output of {}",
+        if name.is_empty() { job.as_str() } else { &name }
+    )
+}
+
 /// What a stream was read as, where it is text and no UTF-8.
 fn read_as(name: &str, stream: &FinishedOutput) -> Option<String> {
     match (stream.content, stream.written) {
@@ -166,13 +214,12 @@ enum Kept {
 /// The whole output, range by range. What cannot be kept is said, not failed for.
 async fn keep_whole(
     cx: &ToolContext,
-    job: &JobId,
-    command: &str,
+    mut output: Output<'_>,
+    name: &str,
     binary: bool,
     notices: &mut Vec<String>,
 ) -> Result<Option<(ArtifactId, Kept)>, SandboxError> {
     let scope = Scope::from(&*cx.who);
-    let name: String = command.chars().take(MAX_NAME_CHARS).collect();
     let new = NewArtifact {
         mime: if binary {
             "application/octet-stream"
@@ -180,10 +227,7 @@ async fn keep_whole(
             "text/plain"
         }
         .to_owned(),
-        name: format!(
-            "output of {}",
-            if name.is_empty() { job.as_str() } else { &name }
-        ),
+        name: name.to_owned(),
     };
     let id = match cx.artifacts.create(&scope, &cx.session, new).await {
         Ok(id) => id,
@@ -194,12 +238,7 @@ async fn keep_whole(
     };
     let mut kept = 0_u64;
     let mut refused: Option<ArtifactError> = None;
-    let mut ranges = Ranges {
-        cx,
-        job,
-        from: Some(Offset(0)),
-    };
-    while let (None, Some((_, chunk))) = (&refused, ranges.next().await?) {
+    while let (None, Some(chunk)) = (&refused, output.next().await?) {
         for (_, bytes) in chunk.pieces {
             let length = bytes.len() as u64;
             match cx.artifacts.append(&scope, &cx.session, &id, bytes).await {

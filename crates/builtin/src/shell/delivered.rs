@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use outfitter_core::{JobId, Offset, OutputChunk, Scope, SessionId, ToolContext};
+use outfitter_core::{Exit, JobId, Offset, OutputChunk, Scope, SessionId, Stream, ToolContext};
 
 use super::tail::Tails;
 
@@ -40,6 +40,17 @@ struct Shown {
     next: Offset,
     /// For a backend without ranges: the end of the output when it was last looked at.
     tails: Tails,
+    /// Whether what is missing was said.
+    ended: bool,
+}
+
+/// How the output of a job is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Any part of it.
+    Ranges,
+    /// Only its end.
+    Tail,
 }
 
 impl ShellProgress {
@@ -63,8 +74,30 @@ impl ShellProgress {
     /// Shows what a look at the end of the output has that the one before had not.
     pub(super) fn show_tail(&self, cx: &ToolContext, key: &Key, chunk: &OutputChunk) {
         self.with(key, |shown| {
-            for (stream, new) in shown.tails.take(chunk) {
+            let fresh = shown.tails.take(chunk);
+            if let Some((stream, bytes)) = fresh.missed {
+                cx.progress.lost(stream, bytes);
+            }
+            for (stream, new) in fresh.pieces {
                 cx.progress.emit(stream, &new);
+            }
+        });
+    }
+
+    /// Says what of a job that has ended could not be shown, once.
+    pub(super) fn end(&self, cx: &ToolContext, key: &Key, how: Way, exit: &Exit) {
+        self.with(key, |shown| {
+            if std::mem::replace(&mut shown.ended, true) {
+                return;
+            }
+            match how {
+                // The sandbox itself has not kept the rest.
+                Way::Ranges => cx.progress.lost(Stream::Stdout, exit.dropped_bytes),
+                Way::Tail => {
+                    for (stream, bytes) in shown.tails.missed(exit) {
+                        cx.progress.lost(stream, bytes);
+                    }
+                }
             }
         });
     }
@@ -90,7 +123,7 @@ impl ShellProgress {
 mod tests {
     use super::*;
     use bytes::Bytes;
-    use outfitter_core::{Progress, ProgressSink, Stream};
+    use outfitter_core::{Progress, ProgressSink};
     use std::sync::Arc;
 
     #[derive(Default)]

@@ -6,7 +6,7 @@ use outfitter_core::{JobId, Offset, OutputChunk, SandboxError, ToolContext};
 
 use super::RANGE_BYTES;
 use super::collect::Collector;
-use super::delivered::{Key, ShellProgress};
+use super::delivered::{Key, ShellProgress, Way};
 use super::tail::LOOK_BYTES;
 use super::watch::Watch;
 
@@ -105,7 +105,7 @@ impl Follow<'_> {
             self.progress.show(self.cx, &key, from, &chunk);
             readers.take(from, &chunk);
             if chunk.ended {
-                return Ok(Followed::Ended);
+                return self.ended(&key, Way::Ranges).await;
             }
             if wait.is_zero() {
                 at_once += 1;
@@ -119,6 +119,13 @@ impl Follow<'_> {
         }
     }
 
+    /// Says what could not be shown, before the progress of the call is closed.
+    async fn ended(&self, key: &Key, way: Way) -> Result<Followed, SandboxError> {
+        let exit = self.cx.sandbox.wait(self.job).await?;
+        self.progress.end(self.cx, key, way, &exit);
+        Ok(Followed::Ended)
+    }
+
     async fn by_tail(&self, readers: &mut Readers<'_>) -> Result<Followed, SandboxError> {
         let key = Key::of(self.cx, self.job);
         loop {
@@ -127,7 +134,7 @@ impl Follow<'_> {
             self.progress.show_tail(self.cx, &key, &look);
             readers.look(&look);
             if look.ended {
-                return Ok(Followed::Ended);
+                return self.ended(&key, Way::Tail).await;
             }
             if wait.is_zero() || readers.found() {
                 return Ok(Followed::StillRunning);

@@ -181,7 +181,7 @@ impl Report<'_> {
             Stopped::ByCancel | Stopped::ByDeadline => Keep::Nothing,
         };
         let mut collected = collector
-            .finish(self.cx, self.job, keep, exit.dropped_bytes)
+            .finish(self.cx, self.job, keep, &exit)
             .await
             .map_err(tool_error)?;
         let end = match stopped {

@@ -69,7 +69,7 @@ impl<'p> Watch<'p> {
 
     /// Looks at what a look at the end of the output has that the one before had not.
     pub(super) fn take_tail(&mut self, look: &OutputChunk) {
-        for (stream, new) in self.tails.take(look) {
+        for (stream, new) in self.tails.take(look).pieces {
             self.push(stream, &new);
         }
     }

@@ -8,6 +8,7 @@ mod patterns;
 mod run_command;
 #[cfg(test)]
 mod shell;
+mod shell_output;
 #[cfg(test)]
 mod specs;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::PATIENCE;
 
 /// What a watcher sees.
 #[derive(Default)]
-pub(crate) struct Screen(Mutex<Vec<(Stream, Vec<u8>)>>);
+pub(crate) struct Screen(Mutex<Vec<(Stream, Vec<u8>)>>, Mutex<Vec<(Stream, u64)>>);
 
 impl Screen {
     pub(crate) fn watch(cx: &mut ToolContext) -> Arc<Self> {
@@ -22,6 +22,11 @@ impl Screen {
         let shown = self.0.lock().unwrap();
         let bytes: Vec<u8> = shown.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// What it was told is missing.
+    pub(crate) fn lost(&self) -> Vec<(Stream, u64)> {
+        self.1.lock().unwrap().clone()
     }
 
     pub(crate) fn streams(&self) -> Vec<(Stream, String)> {
@@ -48,5 +53,9 @@ impl Screen {
 impl ProgressSink for Screen {
     fn emit(&self, stream: Stream, bytes: &[u8]) {
         self.0.lock().unwrap().push((stream, bytes.to_vec()));
+    }
+
+    fn lost(&self, stream: Stream, bytes: u64) {
+        self.1.lock().unwrap().push((stream, bytes));
     }
 }

@@ -46,10 +46,14 @@ pub(crate) struct Script {
     info: SandboxInfo,
     /// Whether it gives ranges; else only the end.
     ranges: bool,
+    /// Whether it says with the end how much there is in all.
+    counts: bool,
     print: Box<dyn Print>,
     state: tokio::sync::watch::Sender<State>,
     pub(crate) spawned: Mutex<Vec<CommandSpec>>,
     pub(crate) asked: Mutex<Vec<u64>>,
+    /// How often its end was looked at.
+    looks: tokio::sync::watch::Sender<u64>,
     files: RefusingSandbox,
 }
 
@@ -65,16 +69,24 @@ impl Script {
         Self {
             info: RefusingSandbox::new().info().clone(),
             ranges: true,
+            counts: true,
             print: Box::new(print),
             state: tokio::sync::watch::Sender::new(State::default()),
             spawned: Mutex::default(),
             asked: Mutex::default(),
+            looks: tokio::sync::watch::Sender::new(0),
             files: RefusingSandbox::new(),
         }
     }
 
     pub(crate) fn without_ranges(mut self) -> Self {
         self.ranges = false;
+        self
+    }
+
+    /// Gives only the end, and does not say of how much.
+    pub(crate) fn without_counts(mut self) -> Self {
+        (self.ranges, self.counts) = (false, false);
         self
     }
 
@@ -97,7 +109,7 @@ impl Script {
 
     pub(crate) fn exit(&self, printed: u64, exit: Exit) {
         let bytes = |wanted| {
-            let pieces = self.print.range(0, printed.min(1 << 20));
+            let pieces = self.print.range(0, printed.min(1 << 24));
             let of = pieces.iter().filter(|(stream, _)| *stream == wanted);
             of.map(|(_, bytes)| bytes.len() as u64).sum()
         };
@@ -111,6 +123,15 @@ impl Script {
             state.printed = printed;
             state.exit = Some(exit);
         });
+    }
+
+    /// Waits until the end was looked at once more, after all that was printed before.
+    pub(crate) async fn looked_at(&self) {
+        let mut looks = self.looks.subscribe();
+        let before = *looks.borrow_and_update();
+        // The first may have begun before what was printed.
+        let twice = looks.wait_for(|looks| *looks >= before + 2);
+        twice.await.unwrap();
     }
 
     pub(crate) fn was_killed(&self) -> bool {
@@ -168,9 +189,10 @@ impl Sandbox for Script {
         Self::know(job)?;
         let state = self.state.borrow().clone();
         let from = state.printed.saturating_sub(max as u64);
+        self.looks.send_modify(|looks| *looks += 1);
         Ok(OutputChunk {
             pieces: self.print.range(from, state.printed),
-            next: Offset(state.printed),
+            next: Offset(if self.counts { state.printed } else { 0 }),
             ended: state.exit.is_some(),
         })
     }
