@@ -179,6 +179,7 @@ fn ask(args: Args) -> Result<Ask, ToolError> {
             question: args.question,
             choices: args.choices,
             sensitive: args.sensitive,
+            questionnaire: None,
         },
         schema: Some(schema),
         expires_in: Duration::from_secs(args.timeout_minutes.min(MOST_TIMEOUT_MINUTES) * 60),

@@ -1,4 +1,5 @@
-//! The tools that every installation has: files, commands, arithmetic and the time.
+//! The tools that every installation has: files, commands, the web, arithmetic and
+//! the time.
 //!
 //! [`builtin_tools`] gives them by what the configuration says. Files and commands go through the
 //! session's `Sandbox`; nothing here opens a path or starts a process by itself.
@@ -6,21 +7,31 @@
 mod args;
 mod ask_user;
 mod calculator;
+mod contacts;
 mod current_time;
 mod files;
 mod options;
+mod pictures;
+mod questionnaire;
+mod send_message;
 mod set;
 mod shell;
 mod spec;
 mod todo;
+mod web;
 
 pub use ask_user::AskUser;
 pub use calculator::Calculator;
+pub use contacts::{Contacts, GetFrequency, QueryPerson, SearchUsers};
 pub use current_time::CurrentTime;
 pub use files::{
     ApplyPatch, FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir,
 };
-pub use options::{BuiltinOptions, FilesOptions, ShellOptions};
+pub use options::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions};
+pub use pictures::AnalyzeImage;
+pub use questionnaire::Questionnaire;
+pub use send_message::{Addressee, Letter, Messenger, Route, SendMessage, Taken};
 pub use set::builtin_tools;
 pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, RunCommand, ShellProgress};
 pub use todo::{TodoLists, TodoRead, TodoWrite};
+pub use web::{FetchWebpages, Fetcher};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use outfitter_core::Tool;
 
 use crate::{
-    ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand,
-    FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, KillShell, ListDir, RunCommand,
-    ShellProgress, TodoLists, TodoRead, TodoWrite,
+    AnalyzeImage, FetchWebpages, Fetcher, ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand,
+    FileAccess, FileRead, FileUpdate, FileWrite, GetFrequency, GlobFiles, Grep, KillShell, ListDir,
+    QueryPerson, Questionnaire, RunCommand, SearchUsers, SendMessage, ShellProgress, TodoLists,
+    TodoRead, TodoWrite,
 };
 
 /// Every tool that `options` leaves in.
@@ -26,9 +27,19 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(TodoWrite::new(lists.clone())),
         Arc::new(TodoRead::new(lists)),
         Arc::new(AskUser::default()),
+        Arc::new(Questionnaire::default()),
+        Arc::new(SendMessage::default()),
+        Arc::new(SearchUsers::default()),
+        Arc::new(QueryPerson::default()),
+        Arc::new(GetFrequency::default()),
         Arc::new(Calculator::default()),
         Arc::new(CurrentTime::default()),
     ];
+    let web = options.web.enabled.then(|| Arc::new(Fetcher::new(&options.web)));
+    tools.push(Arc::new(AnalyzeImage::new(access, web.clone())));
+    if let Some(web) = web {
+        tools.push(Arc::new(FetchWebpages::new(web)));
+    }
     if options.shell.enabled {
         let progress = Arc::new(ShellProgress::default());
         tools.push(Arc::new(ExecuteShellCommand::new(

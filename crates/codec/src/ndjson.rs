@@ -93,7 +93,10 @@ fn interrupted(event: &Event, interrupt: &Interrupt, out: &mut Vec<u8>) -> Resul
     let expires_at = Seconds::from(interrupt.expires);
     match &interrupt.kind {
         InterruptKind::Question {
-            question, choices, ..
+            question,
+            choices,
+            questionnaire,
+            ..
         } => line(
             event,
             wire::Question {
@@ -102,6 +105,7 @@ fn interrupted(event: &Event, interrupt: &Interrupt, out: &mut Vec<u8>) -> Resul
                 question,
                 schema: interrupt.schema.as_ref(),
                 choices,
+                questionnaire: questionnaire.as_deref().map(wire::Form::from),
                 audience: wire::Audience::from(&interrupt.audience),
                 expires_at,
             },

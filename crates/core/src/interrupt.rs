@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallId, Hash, InterruptId, Role, Subject, Tenant, UnixMs};
+use crate::{CallId, Hash, InterruptId, Questionnaire, Role, Subject, Tenant, UnixMs};
 
 /// What a call waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub enum InterruptKind {
         /// Whether the answer should not be shown while it is typed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         sensitive: bool,
+        /// The questions, where there are several; the answer is then an object.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        questionnaire: Option<Box<Questionnaire>>,
     },
     /// A yes or no to the call itself.
     Approval {

@@ -34,6 +34,7 @@ mod output;
 mod policy;
 mod principal;
 mod progress;
+mod questionnaire;
 mod sandbox;
 mod services;
 mod source;
@@ -87,6 +88,9 @@ pub use output::{Projection, Status, ToolOutput, Truncated};
 pub use policy::{CallFacts, Decision, Policy, Verdict};
 pub use principal::{Channel, Principal, Role, StreamId, Subject, Tenant};
 pub use progress::{Progress, ProgressSink, Stream};
+pub use questionnaire::{
+    ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,
+};
 pub use sandbox::{
     CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Offset, OutputChunk, RefusingSandbox,
     Sandbox, SandboxError, SandboxInfo,
@@ -96,4 +100,4 @@ pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
 pub use strict_json::parse_strict;
 pub use time::{Clock, SystemClock, UnixMs};
-pub use tool::{Facts, SessionFacts, Tool};
+pub use tool::{Facts, SessionFacts, Targets, Tool};

@@ -39,6 +39,20 @@ pub struct Facts {
     pub inner: Option<(ToolName, Value)>,
     /// What the call is about, for rules and approvals: a command line, a path, a server.
     pub subject: Option<String>,
+    /// What the subject is, where rules read it.
+    pub targets: Targets,
+}
+
+/// What a call works on, as rules read it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Targets {
+    /// Nothing that rules know; they look at the arguments.
+    #[default]
+    Arguments,
+    /// The subject is a line for `/bin/sh`.
+    CommandLine,
+    /// These paths, as they were given.
+    Paths(Vec<String>),
 }
 
 impl Facts {
@@ -51,6 +65,7 @@ impl Facts {
             idempotent: spec.idempotent,
             inner: None,
             subject: None,
+            targets: Targets::Arguments,
         }
     }
 
@@ -58,6 +73,13 @@ impl Facts {
     #[must_use]
     pub fn about(mut self, subject: impl Into<String>) -> Self {
         self.subject = Some(subject.into());
+        self
+    }
+
+    /// Says what the call works on.
+    #[must_use]
+    pub fn on(mut self, targets: Targets) -> Self {
+        self.targets = targets;
         self
     }
 }
@@ -85,6 +107,15 @@ pub trait Tool: Send + Sync {
     /// [`ToolError`] when the arguments cannot be judged; the call then does not run.
     fn facts(&self, _args: &Value) -> Result<Facts, ToolError> {
         Ok(Facts::of(self.spec()))
+    }
+
+    /// What a call of this caller is judged as, where that depends on who calls: a message to one's
+    /// own conversation is another thing than one to somebody else's.
+    ///
+    /// # Errors
+    /// As [`Tool::facts`].
+    fn facts_for(&self, _who: &Principal, args: &Value) -> Result<Facts, ToolError> {
+        self.facts(args)
     }
 
     /// Does it. The arguments fit the schema already.

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::form::Form;
 use super::line::{Body, Seconds, Version};
 use super::output::ErrorInfo;
 use super::words::{DeltaKind, Role, RunOutcome, Stream, UsageSource, WarningCode};
@@ -62,7 +63,7 @@ impl<'a> From<&'a core::RunStarted> for RunStarted<'a> {
             v: Version,
             resumes: started.resumes.as_ref().map(core::RunId::as_str),
             model: started.model.as_deref(),
-            mode: &started.mode,
+            mode: started.mode.as_str(),
             tools: &started.tools,
             skills: &started.skills,
             sandbox: Sandbox {
@@ -142,6 +143,9 @@ pub(crate) struct Question<'a> {
     /// The answers to choose from; left out for free text.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub(crate) choices: &'a [String],
+    /// The questions, where there are several that are answered together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) questionnaire: Option<Form<'a>>,
     /// Who may answer.
     pub(crate) audience: Audience<'a>,
     /// Until when, in Unix seconds.

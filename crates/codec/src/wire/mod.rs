@@ -4,6 +4,7 @@
 //! Core types are stored and may change with the store; these change only with the protocol.
 
 mod event;
+mod form;
 mod line;
 mod listing;
 mod message;
@@ -16,6 +17,7 @@ pub(crate) use event::{
     ToolCallLine, ToolProgress, Usage, WaitReason, Waiting, Warning,
 };
 pub use line::VERSION;
+pub(crate) use form::Form;
 pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};

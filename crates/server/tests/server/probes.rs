@@ -152,6 +152,7 @@ pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
                         question: "really?".to_owned(),
                         choices: Vec::new(),
                         sensitive: false,
+                        questionnaire: None,
                     },
                     schema: Some(json!({ "enum": ["yes", "no"] })),
                     expires_in: Duration::from_secs(60 * minutes) + Duration::from_millis(200),

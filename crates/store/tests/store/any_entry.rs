@@ -211,7 +211,9 @@ fn interrupt() -> BoxedStrategy<Interrupt> {
         (text(), vec(text(), 0..3)).prop_map(|(question, choices)| InterruptKind::Question {
             question,
             choices,
-            sensitive: true, questionnaire: None, }),
+            sensitive: true,
+            questionnaire: None,
+        }),
         text().prop_map(|reason| InterruptKind::Approval { reason }),
         Just(InterruptKind::Delay),
         text().prop_map(|what| InterruptKind::Remote { what }),
@@ -349,7 +351,7 @@ pub(crate) fn body() -> BoxedStrategy<EntryBody> {
         usage().prop_map(EventBody::Usage),
         run_output().prop_map(|(outcome, output)| EventBody::RunFinished {
             outcome,
-            output: Box::new(output),
+            output: Arc::new(output),
         }),
     ];
     let by = prop_oneof![

@@ -82,7 +82,7 @@ fn decide(
 ) -> Result<(Facts, Decision), ToolError> {
     let facts = tool
         .tool
-        .facts(args)
+        .facts_for(&run.who, args)
         .map_err(|error| told(&tool.spec.name, error))?;
     // Before anybody is asked: no approval lends a role.
     if run.who.role < facts.min_role {

@@ -23,6 +23,7 @@ fn asker() -> Probe {
                     question: "what do you want?".to_owned(),
                     choices: vec!["soup".to_owned(), "salad".to_owned()],
                     sensitive: false,
+                    questionnaire: None,
                 },
                 schema: Some(json!({"type": "string"})),
                 expires_in: Duration::from_secs(60),
