@@ -6,6 +6,7 @@ use crate::workspace::{files, short};
 /// Hosts that a text may name. Everything else is reserved for examples, or a loopback address.
 const HOSTS: &[&str] = &[
     "api.anthropic.com",
+    "api.cohere.ai",
     "api.deepseek.com",
     "api.groq.com",
     "api.mistral.ai",
@@ -13,6 +14,7 @@ const HOSTS: &[&str] = &[
     "api.openai.com",
     "api.together.xyz",
     "api.x.ai",
+    "bedrock-runtime.us-east-1.amazonaws.com",
     "dashscope.aliyuncs.com",
     "doc.rust-lang.org",
     "generativelanguage.googleapis.com",

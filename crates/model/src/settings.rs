@@ -207,7 +207,7 @@ impl ModelSettings {
         if given.is_empty() && defaults.wire == Wire::Adapted(Adapter::Vertex) {
             return Err(setup(
                 "vertex has an address per project and region".to_owned(),
-                "set base_url = \"https://REGION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/REGION\""
+                "set base_url to the address of the region, with /v1/projects/PROJECT/locations/REGION behind it"
                     .to_owned(),
             ));
         }
