@@ -9,9 +9,10 @@
 //! * [`lines`]: a stream bounded while it flows, equal to bounding the whole.
 //! * [`output`]: the four above in a row, for the output of a command.
 //! * [`stream_pattern`]: a regular expression looked for in a stream that is still coming.
+//! * [`command_line`]: what a line for a shell runs, and whether it only reads.
 //! * [`patch`]: patches read and applied, in both of the forms that models write.
 //! * [`words`]: a text as the words it is searched by, Chinese too.
-//! * [`bm25`]: a few texts ranked by a query, with the reasons.
+//! * [`bm25`]: many short texts ranked by a query, with the reasons.
 //!
 //! Nothing here does I/O, needs a runtime or knows another crate of the workspace.
 
@@ -19,6 +20,7 @@ pub mod ansi;
 pub mod binary;
 pub mod bm25;
 mod close_names;
+pub mod command_line;
 pub mod decode;
 pub mod head_tail;
 pub mod lines;

@@ -82,7 +82,7 @@ pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
 pub use pipeline::{Approval, Pipeline, PipelineOptions, arguments_hash, check_answer};
-pub use policy::DefaultPolicy;
+pub use policy::{BadRule, DefaultPolicy, Rule, Rules};
 pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;

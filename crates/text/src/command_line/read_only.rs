@@ -1,0 +1,147 @@
+//! Whether a line only reads. What is not known to do so does not.
+
+use super::inside::base;
+use super::wrappers::HARMLESS_VARIABLES;
+use super::{Command, CommandLine, Flow, Word, WordKind, find, git, sed};
+
+/// What a line does to the world, as far as its text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reading {
+    /// It reads, and only below where it runs. Links in there may lead out.
+    Inside,
+    /// It reads, and perhaps elsewhere.
+    Anywhere,
+    /// It may change something.
+    Not,
+}
+
+impl Reading {
+    /// What a line does.
+    #[must_use]
+    pub fn of(line: &CommandLine) -> Self {
+        let all = line.commands.iter().map(of_command);
+        all.max().unwrap_or(Self::Inside)
+    }
+}
+
+fn of_command(command: &Command) -> Reading {
+    let harmless = |name: &str| HARMLESS_VARIABLES.contains(&name);
+    let streams = command.redirections.iter();
+    let writes = streams.clone().any(super::Redirection::writes);
+    let sets = command.assignments.iter().any(|set| !harmless(&set.name));
+    if command.opaque.is_some() || writes || sets {
+        return Reading::Not;
+    }
+    let Some(program) = command.program() else {
+        return if command.words.is_empty() && command.assignments.is_empty() {
+            Reading::Inside
+        } else {
+            Reading::Not
+        };
+    };
+    let folder = program.strip_suffix(base(program)).unwrap_or("");
+    let ours = ["", "/bin/", "/usr/bin/"].contains(&folder);
+    if !ours || !reads(base(program), &command.words[1..]) {
+        return Reading::Not;
+    }
+    let sources = streams
+        .filter(|stream| stream.flow == Flow::Read)
+        .map(|stream| &stream.target);
+    if command.words[1..].iter().chain(sources).all(is_inside) {
+        Reading::Inside
+    } else {
+        Reading::Anywhere
+    }
+}
+
+/// Whether a word, if it is a path or holds one, stays below where the command runs.
+fn is_inside(word: &Word) -> bool {
+    let text = word.text.as_str();
+    if text == "/dev/null" {
+        return true;
+    }
+    let option = text.starts_with('-');
+    let leads = |part: &str| part.starts_with(['/', '~']) || part == "..";
+    word.kind != WordKind::Dynamic
+        && !text.starts_with(['/', '~'])
+        && !text.split('/').any(|part| part == "..")
+        && !text.split(['=', ':', ',']).any(leads)
+        && !text.contains("=..")
+        && !(option && (text.contains('/') || text.contains("..")))
+}
+
+/// No word is an option that the text does not show.
+fn shown(args: &[Word]) -> bool {
+    args.iter().all(|word| match word.kind {
+        WordKind::Literal => true,
+        WordKind::Pattern => !word.text.starts_with(['*', '?', '[', '-']),
+        WordKind::Dynamic => false,
+    })
+}
+
+/// Whether none of these options is there: short letters, and the beginnings of long names.
+fn without(args: &[Word], letters: &str, names: &[&str]) -> bool {
+    shown(args)
+        && args.iter().all(|word| {
+            let text = word.text.as_str();
+            match text.strip_prefix("--") {
+                Some("") => true,
+                Some(long) => {
+                    let long = long.split('=').next().unwrap_or(long);
+                    !names
+                        .iter()
+                        .any(|name| name.starts_with(long) || long.starts_with(name))
+                }
+                None => {
+                    !(text.starts_with('-') && text.contains(|letter| letters.contains(letter)))
+                }
+            }
+        })
+}
+
+fn operands(args: &[Word]) -> usize {
+    args.iter()
+        .filter(|word| !word.text.starts_with('-'))
+        .count()
+}
+
+fn reads(program: &str, args: &[Word]) -> bool {
+    match program {
+        "cat" | "head" | "tail" | "wc" | "ls" | "pwd" | "echo" | "true" | "false" | ":"
+        | "test" | "[" | "basename" | "dirname" | "realpath" | "readlink" | "stat" | "du"
+        | "df" | "cut" | "tr" | "nl" | "od" | "cmp" | "diff" | "comm" | "join" | "paste"
+        | "fold" | "expand" | "rev" | "tac" | "seq" | "sleep" | "id" | "whoami" | "uname"
+        | "arch" | "nproc" | "which" | "type" | "grep" | "egrep" | "fgrep" | "jq" | "md5sum"
+        | "sha1sum" | "sha256sum" | "sha512sum" | "cksum" | "printenv" | "ps" | "free"
+        | "uptime" | "cd" | "exit" | "strings" | "hexdump" => true,
+        "printf" => without(args, "v", &[]),
+        "sort" => without(
+            args,
+            "oT",
+            &["output", "compress-program", "temporary-directory"],
+        ),
+        "uniq" => shown(args) && operands(args) <= 1,
+        "tree" => without(args, "oR", &["output"]),
+        "file" => without(args, "C", &["compile"]),
+        "rg" => without(args, "", &["pre", "hostname-bin"]),
+        "date" => {
+            shown(args)
+                && args.iter().all(|word| {
+                    word.text.starts_with('+')
+                        || ["-u", "-R", "-I", "--utc", "--iso-8601"].contains(&word.text.as_str())
+                })
+        }
+        "find" => find::reads_only(args),
+        "sed" => sed::reads_only(args),
+        // What could run or write is opaque already.
+        "awk" | "gawk" | "mawk" => shown(args),
+        "git" => git::reads_only(args),
+        // What they run is judged beside them.
+        "env" | "nice" | "timeout" | "command" | "xargs" | "sh" | "bash" | "dash" => true,
+        "time" => without(args, "o", &["output"]),
+        "cargo" | "rustc" | "node" | "npm" | "python3" | "python" | "go" | "gcc" | "make" => {
+            args.len() == 1 && args[0].is_literal() && args[0].text == "--version"
+        }
+        _ => false,
+    }
+}

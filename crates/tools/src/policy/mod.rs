@@ -1,0 +1,31 @@
+//! Who may call what: the policy of an installation, and the rules that its operator adds.
+//!
+//! * [`DefaultPolicy`]: what holds without rules.
+//! * [`Rules`]: rules over another policy. deny > ask > allow, whatever their order.
+//!
+//! A command is judged by the commands in it, a file by the path it comes to; neither by how a text
+//! begins.
+
+mod command;
+mod default;
+mod path;
+mod rule;
+mod rules;
+
+#[cfg(test)]
+mod tests;
+
+pub use default::DefaultPolicy;
+pub use rule::{BadRule, Rule};
+pub use rules::Rules;
+
+/// How surely something is what a pattern means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// It is not.
+    No,
+    /// It shows only when it runs.
+    Maybe,
+    /// It is.
+    Yes,
+}
