@@ -1,6 +1,7 @@
 //! Starting a child and holding it: the async side.
 
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -13,11 +14,15 @@ use tokio::net::UnixStream;
 use crate::error::{ChildError, SpawnError};
 use crate::exit::Exit;
 use crate::input::{Ends, Input};
+use crate::outlet::{self, Channel};
 use crate::output::Output;
 use crate::program::{SUPERVISE_WORD, SupervisorProgram};
 use crate::reexec::{SupervisorProcess, send_with_fds};
-use crate::spec::{ChildSpec, Confinement};
-use crate::wire::{Failure, Frames, Garbled, HELLO, MAX_FRAME, Order, Report, Task, encode_kill};
+use crate::spec::{ChildSpec, Confinement, Network};
+use crate::wire::{
+    Failure, Frames, Garbled, HELLO, HELLO_WITH_CHANNEL, MAX_FRAME, Order, Report, Task,
+    encode_kill,
+};
 
 /// How long a supervisor may take until the child runs; a machine under load needs some of it.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,6 +39,8 @@ pub struct Spawned {
     pub output: Output,
     /// What it reads, with [`Stdin::Pipe`](crate::Stdin::Pipe) only.
     pub input: Option<Input>,
+    /// What it connects to in its own network, with [`Network::Outlet`] only. It does not block.
+    pub outlet: Option<TcpListener>,
 }
 
 /// The handle of a running child. Dropping it kills the whole tree at once.
@@ -62,6 +69,10 @@ pub(crate) async fn start(
 ) -> Result<Spawned, SpawnError> {
     validate(&spec, task)?;
     let ends = Ends::of(&spec.stdin).map_err(io_error("make the command's input"))?;
+    let wants_outlet = match &spec.confinement {
+        Confinement::Confined(confined) => confined.network == Network::Outlet,
+        Confinement::Unconfined | Confinement::Wrapper => false,
+    };
     let order = Order { task, spec }.encode();
     if order.len() > MAX_FRAME {
         return Err(SpawnError::Invalid(
@@ -73,8 +84,12 @@ pub(crate) async fn start(
         ours: input,
         theirs: stdin,
     } = ends;
-    let (ours, theirs) =
-        control_pair(stdin.as_ref()).map_err(io_error("make the supervisor's socket"))?;
+    let channel = wants_outlet
+        .then(Channel::new)
+        .transpose()
+        .map_err(io_error("make the way to the network"))?;
+    let (ours, theirs) = control_pair(stdin.as_ref(), channel.as_ref())
+        .map_err(io_error("make the supervisor's socket"))?;
     // The message holds it until the supervisor takes it; another copy would keep a pipe open.
     drop(stdin);
     let mut supervisor = SupervisorProcess::start(
@@ -101,11 +116,17 @@ pub(crate) async fn start(
         }
     };
     match tokio::time::timeout(START_TIMEOUT, child.give(&order)).await {
-        Ok(Ok(())) => Ok(Spawned {
-            child,
-            output,
-            input,
-        }),
+        Ok(Ok(())) => {
+            let outlet = channel.map(|channel| outlet::take(channel.ours));
+            Ok(Spawned {
+                child,
+                output,
+                input,
+                outlet: outlet
+                    .transpose()
+                    .map_err(io_error("take the way to the network"))?,
+            })
+        }
         Ok(Err(error)) => {
             child.supervisor.kill();
             Err(error)
@@ -222,18 +243,26 @@ fn failed(failure: Failure) -> SpawnError {
 
 /// Our end and the supervisor's, with our own pidfd already under way to it: a number could be
 /// another process by the time it is looked up. With it goes what the child reads.
-fn control_pair(stdin: Option<&OwnedFd>) -> io::Result<(BlockingStream, OwnedFd)> {
+fn control_pair(
+    stdin: Option<&OwnedFd>,
+    channel: Option<&Channel>,
+) -> io::Result<(BlockingStream, OwnedFd)> {
     let (ours, theirs) = BlockingStream::pair()?;
     let myself = rustix::process::pidfd_open(
         rustix::process::getpid(),
         rustix::process::PidfdFlags::empty(),
     )?;
-    let fds: Vec<_> = [Some(&myself), stdin]
+    let hello = match channel {
+        Some(_) => HELLO_WITH_CHANNEL,
+        None => HELLO,
+    };
+    let theirs_of = channel.map(|channel| &channel.theirs);
+    let fds: Vec<_> = [Some(&myself), theirs_of, stdin]
         .into_iter()
         .flatten()
         .map(AsFd::as_fd)
         .collect();
-    send_with_fds(&ours, HELLO, &fds)?;
+    send_with_fds(&ours, hello, &fds)?;
     ours.set_nonblocking(true)?;
     Ok((ours, OwnedFd::from(theirs)))
 }

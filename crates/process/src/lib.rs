@@ -8,6 +8,7 @@
 //!
 //! - [`spec`]: what to run and what it may touch
 //! - [`child`], [`input`] and [`output`]: the async side that the server holds
+//! - [`outlet`]: the one way out of a network of its own
 //! - [`probe`]: what this machine can really enforce, found out by doing it
 //! - `supervisor`: the single-threaded side, between `main` and the child
 //!
@@ -20,6 +21,7 @@ pub mod child;
 pub mod error;
 pub mod exit;
 pub mod input;
+pub mod outlet;
 pub mod output;
 pub mod probe;
 pub mod program;
@@ -34,6 +36,7 @@ pub use child::{Child, Spawned, spawn};
 pub use error::{ChildError, SpawnError};
 pub use exit::{Ending, Exit};
 pub use input::Input;
+pub use outlet::OUTLET;
 pub use output::{Output, Stream};
 pub use probe::{Support, probe};
 pub use program::{SUPERVISE_WORD, SupervisorProgram, run_if_supervisor};

@@ -48,7 +48,7 @@ impl SupervisorProcess {
 }
 
 /// The most descriptors that one byte carries.
-pub(crate) const MAX_FDS: usize = 2;
+pub(crate) const MAX_FDS: usize = 3;
 
 /// Sends one byte that carries descriptors, at most [`MAX_FDS`].
 pub(crate) fn send_with_fds(socket: impl AsFd, byte: u8, fds: &[BorrowedFd<'_>]) -> io::Result<()> {

@@ -146,6 +146,9 @@ pub enum Network {
     Off,
     /// Internet and local sockets, as far as the file system shows them.
     On,
+    /// A network of its own with one way out, which is [`Spawned::outlet`](crate::Spawned::outlet),
+    /// at [`OUTLET`](crate::OUTLET). No local sockets. Only [`Level::Full`] can do it.
+    Outlet,
 }
 
 /// Resource limits of a child, each no higher than our own.

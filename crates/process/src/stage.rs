@@ -55,6 +55,8 @@ stages! {
     Seccomp = 13, "install the seccomp filter";
     /// `execve`.
     Execute = 14, "execute the program";
+    /// Opening the way out of a network of its own.
+    Outlet = 15, "open the way to the network";
 }
 
 impl std::fmt::Display for Stage {

@@ -267,3 +267,26 @@ pub(crate) fn signal_whole_namespace(signal: c_int) {
     // SAFETY: `kill` touches no memory. That there is nothing to signal is not an error for us.
     unsafe { libc::kill(-1, signal) };
 }
+
+/// Brings up the loopback device of our network namespace.
+pub(crate) fn loopback_up() -> io::Result<()> {
+    let socket = rustix::net::socket(
+        rustix::net::AddressFamily::INET,
+        rustix::net::SocketType::DGRAM,
+        None,
+    )?;
+    // SAFETY: all its fields are numbers, of which zero is one.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = libc::c_char::from_ne_bytes([*from]);
+    }
+    let up = libc::IFF_UP | libc::IFF_RUNNING;
+    request.ifr_ifru.ifru_flags = libc::c_short::try_from(up).unwrap_or_default();
+    // SAFETY: the request outlives the call, which reads it.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}

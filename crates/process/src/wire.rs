@@ -16,6 +16,9 @@ use crate::stage::Stage;
 /// us. Changes with the format.
 pub(crate) const HELLO: u8 = 0xA3;
 
+/// The same, where the second descriptor is the one over which the way out is sent back.
+pub(crate) const HELLO_WITH_CHANNEL: u8 = 0xA4;
+
 /// No frame is longer: a specification is bounded by what `execve` takes anyway.
 pub(crate) const MAX_FRAME: usize = 16 * 1024 * 1024;
 
@@ -193,6 +196,7 @@ impl Order {
                 w.u8(match confined.network {
                     Network::Off => 0,
                     Network::On => 1,
+                    Network::Outlet => 2,
                 });
                 w.paths(&confined.write);
                 w.paths(&confined.read);
@@ -235,6 +239,7 @@ impl Order {
                 network: match r.u8()? {
                     0 => Network::Off,
                     1 => Network::On,
+                    2 => Network::Outlet,
                     _ => return Err(Garbled),
                 },
                 write: r.paths()?,

@@ -23,6 +23,7 @@ use crate::host::Host;
 use crate::jobs::sandbox_error;
 use crate::local::{LocalPolicy, Session, open_held};
 use crate::mount_plan::{Mount, MountPlan, plan};
+use crate::network::Reach;
 use crate::process_sandbox::ProcessSandbox;
 use crate::scratch::private_directory;
 
@@ -71,8 +72,14 @@ pub(crate) struct Bubblewrap {
 /// [`SandboxError::Unavailable`] when there is no `bwrap`, or it cannot make its namespaces here,
 /// with what it said; [`SandboxError::Io`] when the session's directory cannot be made.
 pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, SandboxError> {
+    if policy.reach.hosts().is_some() {
+        return Err(SandboxError::Unavailable {
+            reason: "the backend bwrap does not keep the network to some hosts".to_owned(),
+            hint: Some("[sandbox] backend = \"local\" does".to_owned()),
+        });
+    }
     let program = find(&session.host, session.files.workspace())?;
-    let mut bubblewrap = Bubblewrap::prepare(program, &session.session_dir, policy.network)
+    let mut bubblewrap = Bubblewrap::prepare(program, &session.session_dir, policy.reach.network())
         .map_err(|source| SandboxError::Io {
             doing: "write the filter of system calls for bwrap".to_owned(),
             source,
@@ -85,7 +92,7 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
         isolating: true,
         missing: Vec::new(),
         workspace: session.files.workspace().to_owned(),
-        network: policy.network == Network::On,
+        network: policy.reach != Reach::Nothing,
     };
     open_held(session, policy, info, |confined| {
         Hold::Bubblewrap(bubblewrap, confined)
@@ -217,7 +224,7 @@ impl Bubblewrap {
         argv.extend(["--seccomp", FILTER_DESCRIPTOR].map(OsString::from));
         argv.extend(["--unshare-all", "--unshare-user", "--disable-userns"].map(OsString::from));
         match network {
-            Network::Off => {}
+            Network::Off | Network::Outlet => {}
             Network::On => argv.push("--share-net".into()),
         }
         argv.extend(["--die-with-parent", "--cap-drop", "ALL"].map(OsString::from));

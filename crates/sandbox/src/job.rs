@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use outfitter_core::{Exit, JobId, JobInfo, Offset, OutputChunk, SandboxError, UnixMs};
 use outfitter_process::{ChildError, Ending, Spawned};
 use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 
+use crate::network::proxy::Refusals;
 use crate::spool::{SPOOL_BYTES, Spool, Tally};
 
 /// How politely a job is asked at its deadline.
@@ -48,9 +50,17 @@ pub(crate) struct Plan {
     pub(crate) timeout: Duration,
 }
 
+/// A child that has been started, and its way to the network while it runs.
+pub(crate) struct Started {
+    pub(crate) spawned: Spawned,
+    pub(crate) refusals: Refusals,
+    /// Held so that it ends with the job.
+    pub(crate) _ways: JoinSet<()>,
+}
+
 /// The part of a job that runs: to be awaited by its owner.
 pub(crate) struct Runner {
-    spawned: Spawned,
+    started: Started,
     job: std::sync::Arc<Job>,
     state: watch::Sender<State>,
     requests: mpsc::Receiver<Duration>,
@@ -64,7 +74,7 @@ impl Job {
     pub(crate) fn new(
         plan: Plan,
         spool: Spool,
-        spawned: Spawned,
+        started: Started,
     ) -> (std::sync::Arc<Self>, Runner) {
         let (state, watched) = watch::channel(State::default());
         let (kill, requests) = mpsc::channel(KILL_QUEUE);
@@ -77,7 +87,7 @@ impl Job {
             kill,
         });
         let runner = Runner {
-            spawned,
+            started,
             job: std::sync::Arc::clone(&job),
             state,
             requests,
@@ -185,8 +195,8 @@ impl Runner {
                     timed_out = true;
                     self.end(DEADLINE_GRACE);
                 }
-                exit = self.spawned.child.wait() => break exit,
-                piece = self.spawned.output.next(), if printing => match piece {
+                exit = self.started.spawned.child.wait() => break exit,
+                piece = self.started.spawned.output.next(), if printing => match piece {
                     Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
                     Ok(None) => printing = false,
                     Err(error) => {
@@ -197,7 +207,7 @@ impl Runner {
             }
         };
         while printing {
-            match self.spawned.output.try_next() {
+            match self.started.spawned.output.try_next() {
                 Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
                 Ok(None) | Err(_) => printing = false,
             }
@@ -226,7 +236,7 @@ impl Runner {
     }
 
     fn end(&mut self, grace: Duration) {
-        if let Err(error) = self.spawned.child.request_kill(grace) {
+        if let Err(error) = self.started.spawned.child.request_kill(grace) {
             self.notices.push(error.to_string());
         }
     }
@@ -238,6 +248,7 @@ impl Runner {
         timed_out: bool,
     ) -> Ended {
         let mut notices = std::mem::take(&mut self.notices);
+        notices.extend(self.started.refusals.told());
         if tally.dropped > 0 {
             notices.push(format!(
                 "only the first {} bytes of output were kept (limit {} MiB); {} more were not",

@@ -10,12 +10,14 @@ use outfitter_core::{
     Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Offset, OutputChunk,
     SandboxError,
 };
-use outfitter_process::{ChildSpec, Limits, SpawnError, Stdin, SupervisorProgram, spawn};
+use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn};
 use tokio::task::JoinSet;
 
 use crate::environment::set;
 use crate::hold::Hold;
-use crate::job::{Job, Plan};
+use crate::job::{Job, Plan, Started};
+use crate::network::AllowedHosts;
+use crate::network::proxy::{Refusals, serve};
 use crate::protected::Protected;
 use crate::scratch::{Scratch, private_directory};
 use crate::spool::Spool;
@@ -39,6 +41,8 @@ pub(crate) struct Manner {
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) hold: Hold,
     pub(crate) limits: Limits,
+    /// The hosts that commands may reach, where they have a way out of a network of their own.
+    pub(crate) hosts: Option<Arc<AllowedHosts>>,
     /// Hidden from confined commands, or kept from being written, as far as it exists when they
     /// start.
     pub(crate) protected: Protected,
@@ -91,7 +95,11 @@ impl Jobs {
             started: self.manner.clock.now(),
             timeout: command.timeout,
         };
-        let (job, runner) = Job::new(plan, spool, spawned.map_err(sandbox_error)?);
+        let (job, runner) = Job::new(
+            plan,
+            spool,
+            self.open_outlet(spawned.map_err(sandbox_error)?)?,
+        );
         let id = job.id().clone();
         lock(&self.known).push_back(job);
         lock(&self.running).spawn(runner.run());
@@ -176,6 +184,25 @@ impl Jobs {
             !forget
         });
         Ok(())
+    }
+
+    /// Opens the command's way out, if it has one.
+    fn open_outlet(&self, mut spawned: Spawned) -> Result<Started, SandboxError> {
+        let mut ways = JoinSet::new();
+        let refusals = Refusals::default();
+        if let Some((listener, hosts)) = spawned.outlet.take().zip(self.manner.hosts.clone()) {
+            let listener =
+                tokio::net::TcpListener::from_std(listener).map_err(|source| SandboxError::Io {
+                    doing: "open the command's way to the network".to_owned(),
+                    source,
+                })?;
+            ways.spawn(serve(listener, hosts, refusals.clone()));
+        }
+        Ok(Started {
+            spawned,
+            refusals,
+            _ways: ways,
+        })
     }
 
     fn workdir(&self, workdir: &str) -> Result<PathBuf, SandboxError> {

@@ -3,6 +3,7 @@
 //! - [`files`]: the files of a session, by directory handle
 //! - [`local`], [`bwrap`], [`passthrough`]: the backends whose commands are processes of this machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
+//! - [`network`]: the network by host
 //! - [`host`], [`roots`], `environment`, `scratch`: what a command sees, may read, and calls home
 //! - `jobs`, `job`, `spool`: commands that run, and their output
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
@@ -19,6 +20,7 @@ mod job;
 mod jobs;
 pub mod local;
 mod mount_plan;
+pub mod network;
 pub mod passthrough;
 mod process_sandbox;
 pub mod protected;
@@ -37,4 +39,5 @@ pub use roots::ReadableRoots;
 pub use spool::SPOOL_BYTES;
 
 // What a backend is opened with.
-pub use outfitter_process::{Limits, Network, SupervisorProgram, Support, probe};
+pub use network::{AllowedHosts, BadHost, Reach};
+pub use outfitter_process::{Limits, SupervisorProgram, Support, probe};

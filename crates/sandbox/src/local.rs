@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
-use outfitter_process::{Confined, Confinement, Limits, Network, SupervisorProgram, Support};
+use outfitter_process::{Confined, Confinement, Limits, SupervisorProgram, Support};
 
 use crate::environment::{Visible, build};
 use crate::files::LocalFiles;
 use crate::hold::Hold;
 use crate::host::Host;
 use crate::jobs::{Jobs, Manner};
+use crate::network::{self, Reach};
 use crate::process_sandbox::ProcessSandbox;
 use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
@@ -44,8 +45,8 @@ pub struct LocalPolicy {
     pub support: Support,
     /// The least level; below it nothing is opened.
     pub require: Level,
-    /// The network.
-    pub network: Network,
+    /// What commands reach of the network.
+    pub reach: Reach,
     /// More that may be read.
     pub read: Vec<PathBuf>,
     /// More that may be written.
@@ -64,13 +65,24 @@ pub fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, San
     if level < policy.require {
         return Err(refusal(&policy));
     }
+    if policy.reach.hosts().is_some() && level < Level::Full {
+        return Err(SandboxError::Unavailable {
+            reason: format!(
+                "[sandbox] network cannot be kept to some hosts, that takes the level \"full\" and \
+                 this machine reaches \"{}\": {}",
+                level.as_str(),
+                policy.support.reasons.join("; ")
+            ),
+            hint: Some("[sandbox] network = false, or true".to_owned()),
+        });
+    }
     let info = SandboxInfo {
         backend: BACKEND.to_owned(),
         level,
         isolating: level > Level::None,
         missing: policy.support.reasons.clone(),
         workspace: session.files.workspace().to_owned(),
-        network: policy.network == Network::On,
+        network: policy.reach != Reach::Nothing,
     };
     open_held(session, policy, info, |confined| {
         Hold::Kernel(Confinement::Confined(confined))
@@ -91,7 +103,11 @@ pub(crate) fn open_held(
         readable: &readable,
         workspace: &workspace,
     };
-    let environment = build(&session.host, &scratch, &visible, &session.passed);
+    let mut environment = build(&session.host, &scratch, &visible, &session.passed);
+    let hosts = policy.reach.hosts();
+    if hosts.is_some() {
+        network::announce(&mut environment.variables);
+    }
     let mut left_out = readable.left_out.clone();
     left_out.extend(environment.left_out);
     let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
@@ -100,7 +116,7 @@ pub(crate) fn open_held(
         environment: environment.variables,
         hold: hold(Confined {
             level: policy.support.level,
-            network: policy.network,
+            network: policy.reach.network(),
             write,
             read: readable.read,
             fixed: Vec::new(),
@@ -109,6 +125,7 @@ pub(crate) fn open_held(
             blank: readable.blank,
         }),
         limits: session.limits,
+        hosts,
         protected: session.files.protected().clone(),
         workspace,
         scratch,

@@ -39,6 +39,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         environment: environment.variables,
         hold: Hold::Kernel(Confinement::Unconfined),
         limits: session.limits,
+        hosts: None,
         protected: session.files.protected().clone(),
         workspace,
         scratch,

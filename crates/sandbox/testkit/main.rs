@@ -16,7 +16,7 @@ use outfitter_core::{
     CommandLine, CommandSpec, Level, Offset, Sandbox, SandboxError, Stream, SystemClock,
 };
 use outfitter_sandbox::{
-    Host, Limits, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, bwrap,
+    Host, Limits, LocalFiles, LocalPolicy, Protected, Reach, Session, SupervisorProgram, bwrap,
     local, passthrough, probe,
 };
 
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 
 struct Options {
     backend: String,
-    network: Network,
+    reach: Reach,
     workspace: PathBuf,
     data: PathBuf,
     workdir: String,
@@ -61,7 +61,7 @@ impl Options {
         }
         let mut options = Self {
             backend: "local".to_owned(),
-            network: Network::Off,
+            reach: Reach::Nothing,
             workspace: PathBuf::new(),
             data: PathBuf::new(),
             workdir: String::new(),
@@ -80,7 +80,7 @@ impl Options {
                 }
                 "--network" => {
                     if value()? == "on" {
-                        options.network = Network::On;
+                        options.reach = Reach::Everything;
                     }
                 }
                 "--workspace" => options.workspace = value()?.into(),
@@ -162,7 +162,7 @@ async fn open(options: &Options) -> Result<Box<dyn Sandbox>, String> {
     let policy = LocalPolicy {
         support,
         require: Level::Partial,
-        network: options.network,
+        reach: options.reach.clone(),
         read: Vec::new(),
         write: Vec::new(),
         data_dir: options.data.clone(),

@@ -12,12 +12,14 @@ use rustix::net::{
 
 use crate::reexec::MAX_FDS;
 use crate::stage::Stage;
-use crate::wire::{Failure, Frames, HELLO, Order, Report, decode_kill};
+use crate::wire::{Failure, Frames, HELLO, HELLO_WITH_CHANNEL, Order, Report, decode_kill};
 
 /// The socket our parent holds the other end of, and the parent.
 pub(super) struct Control {
     socket: OwnedFd,
     parent: OwnedFd,
+    /// Where the way out is to be sent.
+    channel: Option<OwnedFd>,
     frames: Frames,
 }
 
@@ -37,8 +39,14 @@ impl Control {
     /// becomes the standard input of the child. `None` if this is not what started us.
     pub(super) fn take() -> Option<Self> {
         let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).ok()?;
-        let mut fds = receive_fds(socket.as_fd())?.into_iter();
+        let (hello, fds) = receive_fds(socket.as_fd())?;
+        let mut fds = fds.into_iter();
         let parent = fds.next()?;
+        let channel = match hello {
+            HELLO => None,
+            HELLO_WITH_CHANNEL => Some(fds.next()?),
+            _ => return None,
+        };
         match fds.next() {
             Some(stdin) => rustix::stdio::dup2_stdin(&stdin).ok()?,
             None => replace_with_null(&[0])?,
@@ -46,8 +54,14 @@ impl Control {
         Some(Self {
             socket,
             parent,
+            channel,
             frames: Frames::default(),
         })
+    }
+
+    /// What the way out is to be sent over; once.
+    pub(super) fn take_channel(&mut self) -> Option<OwnedFd> {
+        self.channel.take()
     }
 
     /// Waits for the one order.
@@ -123,7 +137,8 @@ impl Control {
     }
 }
 
-fn receive_fds(socket: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
+/// What was said, and the descriptors that came with it.
+fn receive_fds(socket: BorrowedFd<'_>) -> Option<(u8, Vec<OwnedFd>)> {
     let mut byte = [0_u8; 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -134,11 +149,11 @@ fn receive_fds(socket: BorrowedFd<'_>) -> Option<Vec<OwnedFd>> {
         RecvFlags::CMSG_CLOEXEC,
     )
     .ok()?;
-    if message.bytes != 1 || byte[0] != HELLO {
+    if message.bytes != 1 {
         return None;
     }
     control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(fds) => Some(fds.collect()),
+        RecvAncillaryMessage::ScmRights(fds) => Some((byte[0], fds.collect())),
         _ => None,
     })
 }

@@ -103,7 +103,8 @@ impl Rules {
                 Network::Off => {
                     ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
                 }
-                Network::On => {}
+                // Its own network leads nowhere but out by the one way.
+                Network::On | Network::Outlet => {}
             }
             ruleset.create()
         };

@@ -8,6 +8,7 @@
 //! - [`limits`], [`cgroup`]: what a tree may use
 //! - [`roots`]: paths resolved and opened before anything is confined
 //! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
+//! - [`outlet`]: the one way out of a network of its own
 //! - [`landlock`], [`seccomp`]: prepared here, entered by the child
 //! - [`launch`]: fork, the child's last steps, `execve`
 //! - [`reaper`], [`tree`]: waiting and killing
@@ -22,6 +23,7 @@ mod launch;
 mod limits;
 mod mounts;
 mod namespaces;
+mod outlet;
 mod reaper;
 mod roots;
 mod seccomp;
@@ -32,7 +34,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::Mode;
 use rustix::process::DumpableBehavior;
 
-use crate::spec::{Confined, Confinement, Level};
+use crate::spec::{Confined, Confinement, Level, Network};
 use crate::stage::Stage;
 use crate::sys;
 use crate::wire::{Failure, Order, Report};
@@ -108,6 +110,13 @@ fn supervise_within(
         Confinement::Confined(confined) => {
             launch.confine(seccomp::filter(confined.network));
             match confined.level {
+                Level::None | Level::Partial if confined.network == Network::Outlet => {
+                    return Err(Failure {
+                        stage: Stage::Outlet,
+                        errno: libc::EOPNOTSUPP,
+                        detail: "it takes a network namespace".to_owned(),
+                    });
+                }
                 Level::None => {}
                 Level::Partial => {
                     let roots = Roots::resolve(confined)?;
@@ -143,6 +152,10 @@ fn supervise_namespaced(
         namespaces::Side::Inside(user) => {
             namespaces::settle(user)?;
             held.inside();
+            match confined.network {
+                Network::Off | Network::On => {}
+                Network::Outlet => outlet::open(control.take_channel())?,
+            }
             // Here and not before: handles of the outer mount namespace are of no use in this one.
             let roots = Roots::resolve(confined)?;
             let view = mounts::build(&roots)?;

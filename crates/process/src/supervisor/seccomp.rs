@@ -177,6 +177,18 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
     );
     match network {
         Network::Off => no_network(&mut filter),
+        // A local socket has a name in the file system, which is not the network's to keep.
+        Network::Outlet => filter.by_value(
+            libc::SYS_socket,
+            whole(0),
+            &[
+                libc::AF_INET.cast_unsigned(),
+                libc::AF_INET6.cast_unsigned(),
+                libc::AF_NETLINK.cast_unsigned(),
+            ],
+            Verdict::Allow,
+            Verdict::Errno(EAFNOSUPPORT),
+        ),
         Network::On => filter.by_value(
             libc::SYS_socket,
             whole(0),

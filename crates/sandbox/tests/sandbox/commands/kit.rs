@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use outfitter_core::{CommandLine, CommandSpec, Level, Offset, Sandbox, Stream, SystemClock};
 use outfitter_sandbox::{
-    Host, Limits, LocalFiles, LocalPolicy, Network, Protected, Session, SupervisorProgram, Support,
+    Host, Limits, LocalFiles, LocalPolicy, Protected, Reach, Session, SupervisorProgram, Support,
     bwrap, local, passthrough, probe,
 };
 use tempfile::TempDir;
@@ -67,7 +67,7 @@ impl World {
         LocalPolicy {
             support,
             require: Level::None,
-            network: Network::Off,
+            reach: Reach::Nothing,
             read: Vec::new(),
             write: Vec::new(),
             data_dir: self.data.clone(),

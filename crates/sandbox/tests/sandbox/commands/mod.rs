@@ -6,4 +6,5 @@ mod jobs;
 mod kit;
 mod limits;
 mod programs;
+mod reach;
 mod startup;

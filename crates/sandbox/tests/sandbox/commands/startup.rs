@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use outfitter_sandbox::{Host, LocalFiles, Network, Protected, bwrap, local, probe};
+use outfitter_sandbox::{Host, LocalFiles, Protected, Reach, bwrap, local, probe};
 
 use rstest::rstest;
 
@@ -84,7 +84,7 @@ async fn in_a_home_what_a_login_runs_is_kept(
     session.files =
         LocalFiles::open(&world.workspace, Protected::of_home(&world.workspace)).unwrap();
     let policy = world.policy(probe(&supervisor()).await.unwrap());
-    assert_eq!(policy.network, Network::Off);
+    assert_eq!(policy.reach, Reach::Nothing);
     let opened = match backend {
         Backend::Bwrap => bwrap::open(session, policy).await,
         Backend::Local | Backend::Partial | Backend::Passthrough => local::open(session, policy),

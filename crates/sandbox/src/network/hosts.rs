@@ -1,0 +1,204 @@
+//! Hosts that commands may reach.
+
+use std::net::IpAddr;
+
+/// A list of hosts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AllowedHosts(Vec<Rule>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Rule {
+    host: Host,
+    /// Any where it is none.
+    port: Option<u16>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Host {
+    /// This name, in small letters.
+    Name(String),
+    /// Every name below this one, but not itself.
+    Below(String),
+    /// This address.
+    Address(IpAddr),
+}
+
+/// A text that names no host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no host: a name, *.NAME or an address, and :PORT where only one is meant")]
+pub struct BadHost(String);
+
+/// How a host is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    /// By its name: what it resolves to has to be public.
+    IfPublic,
+    /// By its address, or as this machine itself: the operator knows where that is.
+    AsItIs,
+}
+
+/// This machine by name.
+const LOCALHOST: &str = "localhost";
+
+impl AllowedHosts {
+    /// The hosts of a configuration.
+    ///
+    /// # Errors
+    /// [`BadHost`] with the first text that names none.
+    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, BadHost> {
+        let rules = texts
+            .into_iter()
+            .map(|text| Rule::parse(text).ok_or_else(|| BadHost(text.to_owned())));
+        rules.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Whether a command may reach this port of this host, and how that is to be understood.
+    pub(crate) fn allow(&self, host: &str, port: u16) -> Option<Allowed> {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let address = bare(&host).parse::<IpAddr>().ok();
+        self.0
+            .iter()
+            .filter(|rule| rule.port.is_none_or(|only| only == port))
+            .find_map(|rule| rule.host.allow(&host, address))
+    }
+}
+
+impl Rule {
+    fn parse(text: &str) -> Option<Self> {
+        let (host, port) = split(text)?;
+        Some(Self {
+            host: Host::parse(host)?,
+            port,
+        })
+    }
+}
+
+impl Host {
+    fn parse(text: &str) -> Option<Self> {
+        if let Ok(address) = bare(text).parse() {
+            return Some(Self::Address(address));
+        }
+        match text.strip_prefix("*.") {
+            Some(name) => is_name(name).then(|| Self::Below(name.to_ascii_lowercase())),
+            None => is_name(text).then(|| Self::Name(text.to_ascii_lowercase())),
+        }
+    }
+
+    fn allow(&self, host: &str, address: Option<IpAddr>) -> Option<Allowed> {
+        match (self, address) {
+            (Self::Address(known), Some(address)) => (*known == address).then_some(Allowed::AsItIs),
+            (Self::Name(known), None) if known == host => Some(if known == LOCALHOST {
+                Allowed::AsItIs
+            } else {
+                Allowed::IfPublic
+            }),
+            (Self::Below(known), None) => {
+                let below = host.strip_suffix(known.as_str())?.strip_suffix('.')?;
+                (!below.is_empty()).then_some(Allowed::IfPublic)
+            }
+            (Self::Address(_), None) | (Self::Name(_) | Self::Below(_), _) => None,
+        }
+    }
+}
+
+/// A host and its port, if there is one. An IPv6 address with a port stands in brackets.
+pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
+    if text.parse::<IpAddr>().is_ok() {
+        return Some((text, None));
+    }
+    if let Some(rest) = text.strip_prefix('[') {
+        let (host, after) = rest.split_once(']')?;
+        host.parse::<std::net::Ipv6Addr>().ok()?;
+        return match after.strip_prefix(':') {
+            Some(port) => Some((host, Some(port.parse().ok()?))),
+            None => after.is_empty().then_some((host, None)),
+        };
+    }
+    match text.rsplit_once(':') {
+        Some((host, port)) => Some((host, Some(port.parse().ok()?))),
+        None => Some((text, None)),
+    }
+}
+
+fn bare(host: &str) -> &str {
+    host.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(host)
+}
+
+fn is_name(text: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    // Numbers and dots alone are an address that is written in some old way.
+    let all_numbers = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    !all_numbers && text.len() <= 253 && text.split('.').all(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("example.com", "example.com", 443, true)]
+    #[case("example.com", "EXAMPLE.com.", 80, true)]
+    #[case("example.com", "a.example.com", 443, false)]
+    #[case("example.com", "badexample.com", 443, false)]
+    #[case("*.example.com", "a.b.example.com", 443, true)]
+    #[case("*.example.com", "example.com", 443, false)]
+    #[case("*.example.com", "badexample.com", 443, false)]
+    #[case("example.com:8443", "example.com", 8443, true)]
+    #[case("example.com:8443", "example.com", 443, false)]
+    #[case("10.0.0.1", "10.0.0.1", 22, true)]
+    #[case("10.0.0.1", "10.0.0.2", 22, false)]
+    #[case("[::1]:80", "::1", 80, true)]
+    #[case("::1", "[::1]", 81, true)]
+    #[case("localhost:8080", "127.0.0.1", 8080, false)]
+    fn a_host_is_reached_by_its_own_name(
+        #[case] rule: &str,
+        #[case] host: &str,
+        #[case] port: u16,
+        #[case] allowed: bool,
+    ) {
+        let hosts = AllowedHosts::parse([rule]).unwrap();
+        assert_eq!(hosts.allow(host, port).is_some(), allowed);
+    }
+
+    #[rstest]
+    fn what_names_no_host_is_refused(
+        #[values(
+            "",
+            "*",
+            "*.",
+            "a b",
+            "http://x",
+            "x/y",
+            "x:port",
+            "x:99999",
+            "1.2.3",
+            "0x7f.1:x",
+            "a..b",
+            "[::1",
+            "user@host",
+            "2130706433"
+        )]
+        text: &str,
+    ) {
+        assert_eq!(AllowedHosts::parse([text]), Err(BadHost(text.to_owned())));
+    }
+
+    #[test]
+    fn a_name_has_to_lead_to_a_public_place_and_an_address_is_taken_as_it_is() {
+        let hosts = AllowedHosts::parse(["example.com", "10.0.0.1", "localhost"]).unwrap();
+        assert_eq!(hosts.allow("example.com", 1), Some(Allowed::IfPublic));
+        assert_eq!(hosts.allow("10.0.0.1", 1), Some(Allowed::AsItIs));
+        assert_eq!(hosts.allow("localhost", 1), Some(Allowed::AsItIs));
+    }
+}

@@ -1,0 +1,145 @@
+//! The network by host: what is named is reached, and nothing else.
+
+use std::sync::Arc;
+
+use outfitter_core::{Level, Sandbox};
+use outfitter_sandbox::{AllowedHosts, Host, Reach, Support, local, probe};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::kit::{World, heard, say, shell, supervisor};
+
+/// A server on this machine that answers everything with one word.
+async fn server(tasks: &mut JoinSet<()>, word: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tasks.spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head).await;
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{word}",
+                word.len()
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    port
+}
+
+async fn reaching(world: &World, hosts: &[String]) -> Option<Box<dyn Sandbox>> {
+    let support = probe(&supervisor()).await.unwrap();
+    if support.level < outfitter_process::Level::Full {
+        say("SKIPPED(namespace): it takes a network namespace");
+        return None;
+    }
+    let hosts = AllowedHosts::parse(hosts.iter().map(String::as_str)).unwrap();
+    let mut policy = world.policy(support);
+    policy.reach = Reach::Hosts(Arc::new(hosts));
+    let host = Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    };
+    Some(Box::new(local::open(world.session(host), policy).unwrap()))
+}
+
+#[tokio::test]
+async fn a_host_that_is_named_is_reached_and_no_other() {
+    let world = World::new();
+    let mut servers = JoinSet::new();
+    let (named, other) = (
+        server(&mut servers, "named").await,
+        server(&mut servers, "other").await,
+    );
+    let Some(sandbox) = reaching(&world, &[format!("127.0.0.1:{named}")]).await else {
+        return;
+    };
+    let line = format!(
+        "curl -s http://127.0.0.1:{named}/x; echo; curl -sp -x $http_proxy http://127.0.0.1:{named}/; echo; \
+         curl -s http://127.0.0.1:{other}/; curl -s http://example.com/; \
+         curl -s -m 5 --noproxy '*' http://127.0.0.1:{named}/ || echo direct: refused"
+    );
+    let (out, err) = heard(&*sandbox, shell(&line)).await;
+    assert_eq!(
+        out,
+        format!(
+            "named\nnamed\n127.0.0.1:{other} is not in [sandbox] network\n\
+             example.com:80 is not in [sandbox] network\ndirect: refused\n"
+        ),
+        "{err}"
+    );
+}
+
+/// What was refused is said with the result, for the operator to allow it.
+#[tokio::test]
+async fn what_was_refused_is_told_with_the_end() {
+    let world = World::new();
+    let Some(sandbox) = reaching(&world, &["example.com".to_owned()]).await else {
+        return;
+    };
+    let job = sandbox
+        .spawn(shell("curl -s https://other.example/ || true"))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(
+        exit.notices,
+        ["other.example:443 is not in [sandbox] network"]
+    );
+}
+
+/// A name that is allowed does not open the private network that it is made to lead to.
+#[tokio::test]
+async fn an_allowed_name_that_leads_to_this_machine_is_refused() {
+    let world = World::new();
+    let mut servers = JoinSet::new();
+    let port = server(&mut servers, "private").await;
+    let hostname = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let name = hostname.trim();
+    let leads_here = tokio::net::lookup_host((name, port)).await;
+    let is_private = leads_here
+        .is_ok_and(|mut found| found.any(|found| !outfitter_net::address::is_public(found.ip())));
+    if !is_private {
+        say("SKIPPED(hostname): this machine's own name leads nowhere private");
+        return;
+    }
+    let Some(sandbox) = reaching(&world, &[name.to_owned()]).await else {
+        return;
+    };
+    let (out, _) = heard(&*sandbox, shell(&format!("curl -s http://{name}:{port}/"))).await;
+    assert!(out.contains("which is not public"), "{out}");
+}
+
+/// Sockets of this machine have names in the file system, and are no hosts.
+#[tokio::test]
+async fn local_sockets_stay_closed() {
+    let world = World::new();
+    let Some(sandbox) = reaching(&world, &["example.com".to_owned()]).await else {
+        return;
+    };
+    let line = "python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2>&1 | tail -n 1; \
+        python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 80), 3)' 2>&1 | tail -n 1; \
+        ls /sys/class/net 2>/dev/null | wc -l; cat /proc/net/dev | tail -n +3 | wc -l";
+    let (out, _) = heard(&*sandbox, shell(line)).await;
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[0].contains("not supported"), "{out}");
+    assert!(lines[1].contains("unreachable"), "{out}");
+    assert_eq!(lines[3], "1", "only the loopback device: {out}");
+}
+
+#[tokio::test]
+async fn where_it_cannot_be_kept_to_hosts_nothing_is_opened() {
+    let world = World::new();
+    let mut policy = world.policy(Support {
+        level: outfitter_process::Level::Partial,
+        landlock_abi: 7,
+        reasons: vec!["full: failed to make namespaces: not here".to_owned()],
+    });
+    policy.require = Level::None;
+    policy.reach = Reach::Hosts(Arc::new(AllowedHosts::parse(["example.com"]).unwrap()));
+    let error = local::open(world.session(Host::default()), policy)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("not here"), "{error}");
+}
