@@ -34,6 +34,8 @@ pub enum AddressClass {
     Broadcast,
     /// Set aside, unassigned or deprecated.
     Reserved,
+    /// Where this process listens itself; no address is that by its number.
+    Own,
 }
 
 impl fmt::Display for AddressClass {
@@ -51,6 +53,7 @@ impl fmt::Display for AddressClass {
             Self::Multicast => "a multicast address",
             Self::Broadcast => "the broadcast address",
             Self::Reserved => "a reserved address",
+            Self::Own => "where this server listens itself",
         })
     }
 }

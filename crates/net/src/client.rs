@@ -11,6 +11,7 @@ use secrecy::ExposeSecret;
 use crate::error::{Cause, NetError};
 use crate::guard::{AddressGuard, PublicOnly, SystemResolver, check_literal};
 use crate::options::{ClientOptions, POOL_IDLE_TIMEOUT, POOL_MAX_IDLE_PER_HOST, Proxy, Resolver};
+use crate::own::{NotOwn, OwnAddresses};
 use crate::tls;
 
 /// How long a silent connection may be dead before the kernel finds out.
@@ -23,6 +24,9 @@ const TCP_KEEPALIVE: Duration = Duration::from_secs(30);
 #[derive(Clone)]
 pub struct Client {
     http: reqwest::Client,
+    /// For the ports that this process listens on: it looks at what names lead to.
+    careful: reqwest::Client,
+    own: OwnAddresses,
     guard: AddressGuard,
 }
 
@@ -50,6 +54,12 @@ impl Client {
     /// Every way there and back in [`NetError`].
     pub async fn execute(&self, request: Request) -> Result<Response, NetError> {
         self.check(request.url())?;
+        if self.own.has_port_of(request.url()) {
+            self.own
+                .check_literal(request.url())
+                .map_err(NetError::Refused)?;
+            return Ok(self.careful.execute(request).await?);
+        }
         Ok(self.http.execute(request).await?)
     }
 
@@ -82,37 +92,59 @@ impl Client {
     }
 
     fn build(options: ClientOptions, guard: AddressGuard) -> Result<Self, NetError> {
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::config(options.roots)?)
-            .user_agent(options.user_agent)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .referer(false)
-            .no_proxy()
-            .connect_timeout(options.connect_timeout)
-            .tcp_nodelay(true)
-            .tcp_keepalive(TCP_KEEPALIVE)
-            .pool_idle_timeout(POOL_IDLE_TIMEOUT)
-            .pool_max_idle_per_host(POOL_MAX_IDLE_PER_HOST);
-        if let Proxy::Url(url) = &options.proxy {
-            if guard == AddressGuard::PublicOnly {
-                return Err(NetError::GuardedProxy);
-            }
-            builder = builder.proxy(proxy(url.expose_secret())?);
-        }
-        let resolver: Arc<dyn Resolve> = match options.resolver {
+        let inner: Arc<dyn Resolve> = match &options.resolver {
             Resolver::System => Arc::new(SystemResolver),
-            Resolver::Custom(resolver) => resolver,
+            Resolver::Custom(resolver) => resolver.clone(),
         };
-        builder = match guard {
-            AddressGuard::Off => builder.dns_resolver(resolver),
-            AddressGuard::PublicOnly => builder.dns_resolver(Arc::new(PublicOnly::new(resolver))),
+        let guarded: Arc<dyn Resolve> = match guard {
+            AddressGuard::Off => inner,
+            AddressGuard::PublicOnly => Arc::new(PublicOnly::new(inner)),
         };
-        let http = builder
-            .build()
-            .map_err(|error| NetError::ClientSetup(Cause::of(&error.without_url())))?;
-        Ok(Self { http, guard })
+        let careful = NotOwn {
+            inner: guarded.clone(),
+            own: options.own.clone(),
+        };
+        Ok(Self {
+            http: beneath(&options, guard, guarded)?,
+            careful: beneath(&options, guard, Arc::new(careful))?,
+            own: options.own,
+            guard,
+        })
     }
+}
+
+fn beneath(
+    options: &ClientOptions,
+    guard: AddressGuard,
+    resolver: Arc<dyn Resolve>,
+) -> Result<reqwest::Client, NetError> {
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls::config(options.roots.clone())?)
+        .user_agent(&options.user_agent)
+        .redirect(redirect::Policy::none())
+        .retry(retry::never())
+        .referer(false)
+        .no_proxy()
+        // What is built beside us may have these features, and then they are on by default.
+        .no_gzip()
+        .no_brotli()
+        .no_zstd()
+        .no_deflate()
+        .connect_timeout(options.connect_timeout)
+        .tcp_nodelay(true)
+        .tcp_keepalive(TCP_KEEPALIVE)
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+        .pool_max_idle_per_host(POOL_MAX_IDLE_PER_HOST)
+        .dns_resolver(resolver);
+    if let Proxy::Url(url) = &options.proxy {
+        if guard == AddressGuard::PublicOnly {
+            return Err(NetError::GuardedProxy);
+        }
+        builder = builder.proxy(proxy(url.expose_secret())?);
+    }
+    builder
+        .build()
+        .map_err(|error| NetError::ClientSetup(Cause::of(&error.without_url())))
 }
 
 /// The client beneath would print the proxy with its credentials.

@@ -89,6 +89,37 @@ pub enum NetError {
         #[source]
         cause: Cause,
     },
+    /// It leads on from one place to the next for too long.
+    #[error("fetch from {origin}: more than {limit} redirects")]
+    Redirects {
+        /// Where it ended.
+        origin: Origin,
+        /// How many are followed.
+        limit: usize,
+    },
+    /// It leads to what is no URL.
+    #[error("follow the redirect of {origin}: it leads to no url")]
+    Location {
+        /// Who redirected.
+        origin: Origin,
+    },
+    /// The reply is packed in a way that was not asked for.
+    #[error("read the answer of {origin}: it is encoded as {encoding:?}, which was not asked for")]
+    Encoding {
+        /// Where the request went.
+        origin: Origin,
+        /// What it says it is.
+        encoding: String,
+    },
+    /// The reply is not what its encoding says.
+    #[error("read the answer of {origin}: it does not unpack")]
+    Unpack {
+        /// Where the request went.
+        origin: Origin,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
     /// The reply broke off or could not be read.
     #[error("read the answer of {origin}")]
     Body {

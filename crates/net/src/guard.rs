@@ -24,7 +24,10 @@ pub enum AddressGuard {
 
 /// A connection that the guard did not let happen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{address} is {class}, and only public addresses may be fetched")]
+#[error("{address} is {class}{}", match class {
+    AddressClass::Own => "",
+    _ => ", and only public addresses may be fetched",
+})]
 pub struct AddressRefused {
     /// The host that was asked for.
     pub host: String,
@@ -55,7 +58,8 @@ fn check(host: &str, address: IpAddr) -> Result<(), AddressRefused> {
     }
 }
 
-/// Passes on the public addresses of a name, and is an error if there are none.
+/// Passes on the addresses of a name when all of them are public. One that is not spoils the rest:
+/// a name that points into a private network and out of it is a trick or a mistake.
 pub(crate) struct PublicOnly {
     inner: Arc<dyn Resolve>,
 }
@@ -71,18 +75,11 @@ impl Resolve for PublicOnly {
         let host = name.as_str().to_owned();
         let answer = self.inner.resolve(name);
         Box::pin(async move {
-            let mut public = Vec::new();
-            let mut refused = None;
-            for address in answer.await? {
-                match check(&host, address.ip()) {
-                    Ok(()) => public.push(address),
-                    Err(refusal) => refused = Some(refusal),
-                }
+            let addresses: Vec<_> = answer.await?.collect();
+            for address in &addresses {
+                check(&host, address.ip())?;
             }
-            match refused {
-                Some(refusal) if public.is_empty() => Err(refusal.into()),
-                _ => Ok(Box::new(public.into_iter()) as Addrs),
-            }
+            Ok(Box::new(addresses.into_iter()) as Addrs)
         })
     }
 }

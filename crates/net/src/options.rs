@@ -8,6 +8,8 @@ use reqwest::dns::Resolve;
 use rustls::pki_types::CertificateDer;
 use secrecy::SecretString;
 
+use crate::OwnAddresses;
+
 /// How long a connection may take to be made, name look-up and TLS included.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -33,6 +35,8 @@ pub struct ClientOptions {
     pub roots: Roots,
     /// Who resolves names.
     pub resolver: Resolver,
+    /// Where this process listens itself: connections to it are refused.
+    pub own: OwnAddresses,
 }
 
 impl Default for ClientOptions {
@@ -43,6 +47,7 @@ impl Default for ClientOptions {
             proxy: Proxy::None,
             roots: Roots::Platform,
             resolver: Resolver::System,
+            own: OwnAddresses::default(),
         }
     }
 }

@@ -4,7 +4,9 @@
 
 mod address;
 mod client;
+mod follow;
 mod guard;
 mod redaction;
 mod server;
+mod spellings;
 mod tls;
