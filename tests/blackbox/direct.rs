@@ -56,7 +56,7 @@ fn exit_of(code: &str) -> i32 {
 #[rstest]
 #[case::unknown("no_such_tool", "{}", "unknown_tool")]
 #[case::no_tool_at_all("", "{}", "unknown_tool")]
-#[case::later("apply_patch", "{}", "unknown_tool")]
+#[case::later("search_memory", "{}", "unknown_tool")]
 #[case::other_case("FILE_READ", r#"{"path":"a"}"#, "unknown_tool")]
 #[case::no_json("file_read", "{\"path\":", "invalid_arguments")]
 #[case::no_object("file_read", "[]", "invalid_arguments")]

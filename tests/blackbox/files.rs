@@ -24,9 +24,20 @@ fn calls_on(path: &str) -> Vec<(&'static str, Value)> {
         ("list_dir", json!({"path": path})),
         ("grep", json!({"pattern": "sentinel", "path": path})),
         ("glob", json!({"pattern": "*", "path": path})),
+        (
+            "apply_patch",
+            patch(&format!("*** Update File: {path}\n-sentinel\n+x\n")),
+        ),
+        ("apply_patch", patch(&format!("*** Delete File: {path}\n"))),
+        ("apply_patch", patch(&format!("*** Add File: {path}\n+x\n"))),
     ]
 }
 
+fn patch(body: &str) -> Value {
+    json!({"patch": format!("*** Begin Patch\n{body}*** End Patch\n")})
+}
+
+/// D01 and D03: no link and no spelling leads out.
 #[test]
 fn nothing_outside_the_workspace_is_reached_by_any_spelling() {
     let world = World::new();
@@ -75,6 +86,7 @@ fn nothing_outside_the_workspace_is_reached_by_any_spelling() {
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+/// D01, the other way.
 #[test]
 fn links_inside_the_workspace_work() {
     let world = World::new();
@@ -108,6 +120,7 @@ fn a_final_link_is_refused_on_write_and_its_target_named() {
     assert!(world.work("link.txt").is_symlink());
 }
 
+/// D09: whoever writes there runs what is written.
 #[rstest]
 #[case(".git/hooks/pre-commit")]
 #[case(".GIT/config")]
@@ -124,6 +137,9 @@ fn repository_metadata_is_not_written(#[case] path: &str) {
     std::fs::create_dir_all(world.work(".git/hooks")).unwrap();
     std::fs::create_dir_all(world.work("sub")).unwrap();
     let refused = error(&world, "file_write", &json!({"path": path, "content": "x"}));
+    assert_ne!(refused["code"], "internal", "{refused}");
+    let added = patch(&format!("*** Add File: {path}\n+x\n"));
+    let refused = error(&world, "apply_patch", &added);
     assert_ne!(refused["code"], "internal", "{refused}");
     assert_eq!(std::fs::read_dir(world.work(".git")).unwrap().count(), 1);
     assert_eq!(
@@ -147,7 +163,7 @@ fn what_only_looks_like_it_is_written(#[case] path: &str) {
     assert!(world.work(path).exists());
 }
 
-/// Credentials are in no tool's reach, even where the workspace is the home itself.
+/// D03 and D04: credentials are in no tool's reach, even where the workspace is the home itself.
 #[test]
 fn credentials_are_not_read_where_the_home_is_the_workspace() {
     let world = World::new();
@@ -186,7 +202,7 @@ fn credentials_are_not_read_where_the_home_is_the_workspace() {
     }
 }
 
-/// A hard link to a credential is the credential.
+/// D04: a hard link to a credential is the credential.
 #[test]
 fn a_hard_link_to_a_credential_is_not_read() {
     let world = World::new();
@@ -198,6 +214,7 @@ fn a_hard_link_to_a_credential_is_not_read() {
     assert!(output["error"].is_object(), "{output}");
 }
 
+/// D07: only the bytes that are meant differ.
 #[test]
 fn an_edit_changes_its_bytes_and_no_other() {
     let world = World::new();
@@ -214,7 +231,7 @@ fn an_edit_changes_its_bytes_and_no_other() {
     assert_eq!(after, b"\xef\xbb\xbffirst\r\n2nd\r\nthird\r\n");
 }
 
-/// GBK stays GBK, and what is not touched is not written anew.
+/// D07: GBK stays GBK, and what is not touched is not written anew.
 #[test]
 fn an_edit_keeps_the_encoding() {
     let world = World::new();
@@ -254,6 +271,47 @@ fn an_edit_that_matches_nothing_or_too_much_changes_nothing() {
         &json!({"path": "a.txt", "operations": operations}),
     );
     assert!(refused["message"].to_string().contains('2'), "{refused}");
+}
+
+/// D06: of two that read the same, the second to write is told; also where size and time say that
+/// nothing has changed.
+#[test]
+fn a_write_from_a_stale_reading_is_refused() {
+    let world = World::new();
+    world.write("a.txt", "one\n");
+    let read = result(&world, "file_read", &json!({"path": "a.txt"}));
+    let (hash, file) = (read["hash"].clone(), world.work("a.txt"));
+    let time = std::fs::metadata(&file).unwrap().modified().unwrap();
+    result(
+        &world,
+        "file_write",
+        &json!({"path": "a.txt", "content": "two\n", "if_hash": hash}),
+    );
+    let same_time = std::fs::File::options().write(true).open(&file).unwrap();
+    same_time.set_modified(time).unwrap();
+    drop(same_time);
+    let operations = json!([{"kind": "lines", "start": 1, "end": 1, "new": "six"}]);
+    for (tool, args) in [
+        (
+            "file_write",
+            json!({"path": "a.txt", "content": "six\n", "if_hash": hash}),
+        ),
+        (
+            "file_update",
+            json!({"path": "a.txt", "operations": operations, "if_hash": hash}),
+        ),
+    ] {
+        let refused = error(&world, tool, &args);
+        assert_eq!(refused["code"], "conflict", "{refused}");
+        assert!(
+            refused["hint"].to_string().contains("read it again"),
+            "{refused}"
+        );
+    }
+    // A patch says itself what it was made from.
+    let stale = patch("*** Update File: a.txt\n-one\n+six\n");
+    assert_eq!(error(&world, "apply_patch", &stale)["code"], "failed");
+    assert_eq!(std::fs::read(&file).unwrap(), b"two\n");
 }
 
 #[test]

@@ -43,4 +43,6 @@ mod settings;
 mod confinement;
 mod files;
 mod jobs;
+mod one_shot;
 mod shell;
+mod todo;

@@ -193,11 +193,23 @@ fn a_working_directory_that_is_removed_is_not_missed() {
     let args = json!({"command": "rm -rf ./*", "workdir": "d"});
     let refused = error(&world, "execute_shell_command", &args);
     assert_eq!(refused["code"], "invalid_arguments");
+    assert_eq!(refused["path"], "/workdir", "{refused}");
+    assert!(
+        refused["hint"]
+            .to_string()
+            .contains("starts in the workspace"),
+        "{refused}"
+    );
     assert!(
         refused["message"].to_string().contains("nothing was run"),
         "{refused}"
     );
     assert!(world.work("precious").exists());
+    // Who takes its own directory away is told what comes of that.
+    world.write("e/x", "x");
+    let args = json!({"command": "rm -rf ../e", "workdir": "e"});
+    let told = result(&world, "execute_shell_command", &args);
+    assert!(told["notices"].to_string().contains("e is gone"), "{told}");
     // HOME and TMPDIR come back as well.
     shell(&world, "rm -rf \"$HOME\" \"$TMPDIR\"");
     let done = shell(&world, "cd \"$HOME\" && mktemp > /dev/null && echo fine");

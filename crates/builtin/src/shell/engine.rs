@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use outfitter_core::{CommandLine, CommandSpec, JobId, ToolContext, ToolError};
+use outfitter_core::{
+    CommandLine, CommandSpec, FileRef, FilesError, JobId, Reach, ToolContext, ToolError,
+};
 
 use super::collect::Collector;
 use super::delivered::ShellProgress;
@@ -88,6 +90,28 @@ impl Engine {
         };
         let followed = follow.run(&mut readers).await.map_err(tool_error)?;
         Ok((followed, readers.collector))
+    }
+
+    /// What to say of a command that is over, where the directory that it ran in is over too.
+    pub(super) async fn of_workdir(
+        &self,
+        cx: &ToolContext,
+        workdir: &str,
+        followed: Followed,
+    ) -> Option<String> {
+        if workdir.is_empty() || followed != Followed::Ended {
+            return None;
+        }
+        let file = FileRef {
+            path: workdir,
+            reach: Reach::Workspace,
+        };
+        match cx.sandbox.files().stat(file).await {
+            Err(FilesError::NotFound { .. }) => Some(format!(
+                "the working directory {workdir} is gone; the next command starts in the workspace unless it says otherwise"
+            )),
+            Ok(_) | Err(_) => None,
+        }
     }
 
     fn timeout(

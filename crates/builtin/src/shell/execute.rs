@@ -114,23 +114,23 @@ impl Tool for ExecuteShellCommand {
     }
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
-        let command = args.get("command").and_then(Value::as_str).unwrap_or("");
-        Ok(Facts::of(&self.spec).about(command))
+        Ok(super::facts(&self.spec, args))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let args: Args = args::parse(args)?;
         let order = Order {
             command: &args.command,
-            workdir: args.workdir,
+            workdir: args.workdir.clone(),
             workdir_at: "/workdir",
             env: args.env,
             timeout_seconds: args.timeout_seconds,
             default_timeout: self.engine.max_timeout(),
         };
         let until = wait_until(cx, args.block_until_ms);
-        let (job, notices) = self.engine.start(cx, order).await?;
+        let (job, mut notices) = self.engine.start(cx, order).await?;
         let (followed, collector) = self.engine.follow(cx, &job, until).await?;
+        notices.extend(self.engine.of_workdir(cx, &args.workdir, followed).await);
         let report = Report {
             cx,
             job: &job,

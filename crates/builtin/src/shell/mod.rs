@@ -22,7 +22,8 @@ pub use run_command::RunCommand;
 
 use std::time::{Duration, Instant};
 
-use outfitter_core::ToolContext;
+use outfitter_core::{Effects, Facts, Targets, ToolContext, ToolSpec};
+use outfitter_text::command_line::{self, Reading};
 use serde_json::{Value, json};
 
 use crate::spec::object;
@@ -58,6 +59,27 @@ fn wait_until(cx: &ToolContext, block_until_ms: u64) -> Instant {
     let now = Instant::now();
     // Longer than a clock can count is as long as a day.
     now.checked_add(wait).unwrap_or(now + LONGEST_WAIT)
+}
+
+/// What a call with this line is judged as. A line that only reads, and only below where it runs,
+/// is a read: it needs no approval, and after a crash it simply runs again. Anything else is what
+/// the tool is. A changed environment can make any program another one.
+fn facts(spec: &ToolSpec, args: &Value) -> Facts {
+    let line = args.get("command").and_then(Value::as_str).unwrap_or("");
+    let facts = Facts::of(spec).about(line).on(Targets::CommandLine);
+    let as_it_is = args
+        .get("env")
+        .is_none_or(|env| env.as_object().is_some_and(serde_json::Map::is_empty));
+    let reads =
+        || command_line::parse(line).is_ok_and(|line| Reading::of(&line) == Reading::Inside);
+    if as_it_is && reads() {
+        return Facts {
+            effects: Effects::READ,
+            idempotent: true,
+            ..facts
+        };
+    }
+    facts
 }
 
 /// The result of `execute_shell_command` and of `await_shell`.

@@ -135,15 +135,14 @@ impl Tool for RunCommand {
     }
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
-        let command = args.get("command").and_then(Value::as_str).unwrap_or("");
-        Ok(Facts::of(&self.spec).about(command))
+        Ok(super::facts(&self.spec, args))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let args: Args = args::parse(args)?;
         let order = Order {
             command: &args.command,
-            workdir: args.cwd,
+            workdir: args.cwd.clone(),
             workdir_at: "/cwd",
             env: BTreeMap::new(),
             timeout_seconds: args.timeout_seconds,
@@ -151,8 +150,9 @@ impl Tool for RunCommand {
         };
         // Its own deadline ends the command; the call's is only later.
         let until = wait_until(cx, u64::MAX);
-        let (job, notices) = self.engine.start(cx, order).await?;
+        let (job, mut notices) = self.engine.start(cx, order).await?;
         let (followed, collector) = self.engine.follow(cx, &job, until).await?;
+        notices.extend(self.engine.of_workdir(cx, &args.cwd, followed).await);
         let report = Report {
             cx,
             job: &job,

@@ -4,8 +4,8 @@ mod plan;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Effect, Effects, ErrorInfo, Facts, FilesError, Outcome, Reply, Role, Tool, ToolContext,
-    ToolError, ToolSpec,
+    Effect, Effects, ErrorInfo, Facts, FilesError, Outcome, Reply, Role, Targets, Tool,
+    ToolContext, ToolError, ToolSpec,
 };
 use outfitter_text::patch::{Change, FilePatch, Patch, PatchError, parse};
 use serde::Deserialize;
@@ -116,12 +116,13 @@ impl Tool for ApplyPatch {
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
         let text = args.get("patch").and_then(Value::as_str).unwrap_or("");
-        let about = match parse(text) {
-            Ok(patch) => about(&patch),
-            // The call itself says what is wrong with it.
-            Err(_) => String::new(),
-        };
-        Ok(Facts::of(&self.spec).about(&about))
+        // The call itself says what is wrong with a patch that cannot be read.
+        let patch = parse(text).ok();
+        let paths = patch.as_ref().map(paths).unwrap_or_default();
+        let targets = paths.iter().map(|path| (*path).to_owned()).collect();
+        Ok(Facts::of(&self.spec)
+            .about(about(&paths))
+            .on(Targets::Paths(targets)))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
@@ -181,8 +182,8 @@ impl ApplyPatch {
     }
 }
 
-fn about(patch: &Patch) -> String {
-    let paths: Vec<&str> = patch
+fn paths(patch: &Patch) -> Vec<&str> {
+    patch
         .files
         .iter()
         .flat_map(|file| match &file.change {
@@ -191,7 +192,10 @@ fn about(patch: &Patch) -> String {
         })
         .flatten()
         .map(String::as_str)
-        .collect();
+        .collect()
+}
+
+fn about(paths: &[&str]) -> String {
     let mut about = paths[..paths.len().min(MAX_NAMED)].join(", ");
     if paths.len() > MAX_NAMED {
         about.push_str(&format!(" and {} more", paths.len() - MAX_NAMED));
