@@ -210,7 +210,7 @@ impl Conversations<'_> {
         });
         let ended = EventBody::RunFinished {
             outcome: RunOutcome::Success,
-            output: Box::new(RunOutput {
+            output: Arc::new(RunOutput {
                 status: RunOutcome::Success,
                 answer,
                 suggested_actions: Vec::new(),

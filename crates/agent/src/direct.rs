@@ -72,7 +72,7 @@ impl Run<'_> {
         self.writer
             .record(vec![EntryBody::Event(EventBody::RunFinished {
                 outcome,
-                output: Box::new(run_output),
+                output: Arc::new(run_output),
             })])
             .await?;
         Ok(CallEnd::Output(output))

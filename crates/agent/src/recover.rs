@@ -40,7 +40,7 @@ pub(crate) fn broken_off(log: &TurnLog, at: UnixMs, clock: &dyn Clock) -> Vec<Ne
             });
             let end = entry(EventBody::RunFinished {
                 outcome: RunOutcome::Failed,
-                output: Box::new(RunOutput {
+                output: Arc::new(RunOutput {
                     status: RunOutcome::Failed,
                     answer: String::new(),
                     suggested_actions: Vec::new(),

@@ -198,7 +198,7 @@ impl<'a> Run<'a> {
         let mut entries = ending.last;
         entries.push(EntryBody::Event(EventBody::RunFinished {
             outcome: ending.outcome,
-            output: Box::new(output.clone()),
+            output: Arc::new(output.clone()),
         }));
         self.writer.record(entries).await?;
         Ok(RunEnd {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Interrupt, Message,
+    Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Hashing, Interrupt, Message,
     MessageRole, Mode, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall,
     ToolName,
 };
@@ -365,8 +365,7 @@ impl TurnLog {
         let mut hash = self.chain.hash.unwrap_or_else(|| Hash::of(b"conversation"));
         let mut bytes = self.chain.bytes;
         for message in messages.iter().skip(self.chain.messages) {
-            let body = serde_json::to_vec(&**message).unwrap_or_default();
-            hash = Hash::of([hash.to_string().as_bytes(), &body].concat());
+            hash = chained(hash, message);
             bytes += usage::bytes(&message.parts);
         }
         self.chain = Chain {
@@ -380,5 +379,28 @@ impl TurnLog {
     /// The text of the conversation in bytes, as far as it was hashed.
     pub(crate) fn conversation_bytes(&self) -> u64 {
         self.chain.bytes
+    }
+}
+
+/// The hash of a conversation with one more message. The message is hashed while it is written: a
+/// long one is not held twice.
+fn chained(before: Hash, message: &Message) -> Hash {
+    let mut hashing = Hashed(Hashing::new());
+    hashing.0.update(before.to_string());
+    // What cannot be written hashes as far as it could be.
+    let _ = serde_json::to_writer(&mut hashing, message);
+    hashing.0.finish()
+}
+
+struct Hashed(Hashing);
+
+impl std::io::Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }

@@ -273,7 +273,7 @@ pub enum EventBody {
         /// How.
         outcome: RunOutcome,
         /// What it gives.
-        output: Box<RunOutput>,
+        output: Arc<RunOutput>,
     },
 }
 

@@ -274,7 +274,7 @@ fn words_appear_as_they_come() {
 fn a_run_that_failed_says_why_only_where_nobody_else_does() {
     let failed = || EventBody::RunFinished {
         outcome: RunOutcome::Failed,
-        output: Box::new(RunOutput {
+        output: Arc::new(RunOutput {
             status: RunOutcome::Failed,
             answer: String::new(),
             suggested_actions: Vec::new(),

@@ -152,7 +152,7 @@ impl Story {
         }));
         self.tell(EventBody::RunFinished {
             outcome: RunOutcome::Success,
-            output: Box::new(RunOutput {
+            output: Arc::new(RunOutput {
                 status: RunOutcome::Success,
                 answer: answer.to_owned(),
                 suggested_actions: Vec::new(),

@@ -161,6 +161,7 @@ fn a_run_that_broke_off_may_leave_a_call_open() {
         panic!("an end is expected there");
     };
     *outcome = RunOutcome::Failed;
+    let output = std::sync::Arc::make_mut(output);
     output.status = RunOutcome::Failed;
     output.error = Some(ErrorInfo::new(Code::Failed, "the run failed"));
     events.remove(2);
@@ -170,7 +171,8 @@ fn a_run_that_broke_off_may_leave_a_call_open() {
     let EventBody::RunFinished { output, .. } = &mut events[5].body else {
         panic!("an end is expected there");
     };
-    output.error = Some(ErrorInfo::new(Code::Interrupted, "the run broke off"));
+    std::sync::Arc::make_mut(output).error =
+        Some(ErrorInfo::new(Code::Interrupted, "the run broke off"));
     assert_eq!(check(Watched::Replayed, &events), Ok(()));
 }
 

@@ -1,5 +1,7 @@
 //! What clients are told, to the byte.
 
+use std::sync::Arc;
+
 use outfitter_codec::agui::{AguiEncoder, ClientEra, Transcript, sse};
 use outfitter_core::{
     ArtifactId, CallId, Code, ErrorInfo, Event, EventBody, InterruptKind, RunOutcome, RunOutput,
@@ -74,7 +76,7 @@ fn events_run() -> outfitter_core::RunId {
 fn finished(outcome: RunOutcome, error: Option<ErrorInfo>, seq: u64) -> Event {
     let body = EventBody::RunFinished {
         outcome,
-        output: Box::new(RunOutput {
+        output: Arc::new(RunOutput {
             status: outcome,
             answer: String::new(),
             suggested_actions: Vec::new(),

@@ -303,7 +303,7 @@ impl Writer {
         let error = failed.then(|| ErrorInfo::new(Code::Unavailable, "the model is not there"));
         self.bodies.push(EventBody::RunFinished {
             outcome,
-            output: Box::new(RunOutput {
+            output: Arc::new(RunOutput {
                 status: outcome,
                 answer: String::new(),
                 suggested_actions: Vec::new(),

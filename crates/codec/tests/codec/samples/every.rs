@@ -1,5 +1,7 @@
 //! One event of every kind, with everything said that can be said.
 
+use std::sync::Arc;
+
 use outfitter_core::{
     ArtifactId, Audience, Code, DeltaKind, ErrorInfo, Event, EventBody, Hash, Interrupt,
     InterruptId, InterruptKind, MessageId, MessageRole, OnExpiry, Part, Role, RunId, RunOutcome,
@@ -150,7 +152,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
             }),
             EventBody::RunFinished {
                 outcome: RunOutcome::Failed,
-                output: Box::new(RunOutput {
+                output: Arc::new(RunOutput {
                     status: RunOutcome::Failed,
                     answer: String::new(),
                     suggested_actions: vec![

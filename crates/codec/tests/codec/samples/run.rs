@@ -1,5 +1,7 @@
 //! The runs that `docs/protocols/events.md` shows.
 
+use std::sync::Arc;
+
 use outfitter_core::{
     Audience, DeltaKind, Event, EventBody, Hash, Interrupt, InterruptId, InterruptKind, MessageId,
     MessageRole, OnExpiry, Part, Role, RunOutcome, RunOutput, RunStarted, SandboxSummary, Status,
@@ -51,7 +53,7 @@ fn printed(text: &str, closed: bool) -> EventBody {
 fn finished(outcome: RunOutcome, answer: &str) -> EventBody {
     EventBody::RunFinished {
         outcome,
-        output: Box::new(RunOutput {
+        output: Arc::new(RunOutput {
             status: outcome,
             answer: answer.to_owned(),
             suggested_actions: Vec::new(),
