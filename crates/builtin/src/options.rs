@@ -9,6 +9,8 @@ pub struct BuiltinOptions {
     pub shell: ShellOptions,
     /// `[files]`
     pub files: FilesOptions,
+    /// `[web]`
+    pub web: WebOptions,
 }
 
 /// `[shell]`
@@ -49,6 +51,33 @@ impl Default for FilesOptions {
         Self {
             max_read_bytes: 262_144,
             admin_open: false,
+        }
+    }
+}
+
+/// `[web]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebOptions {
+    /// `enabled`: without it nothing is fetched.
+    pub enabled: bool,
+    /// `block_private`: whether only public addresses are reached.
+    pub block_private: bool,
+    /// `max_bytes`: how much of one page is read, unpacked.
+    pub max_bytes: u64,
+    /// `timeout_seconds`: how long a page may take that no call gives a time.
+    pub timeout: Duration,
+    /// `user_agent`: what we call ourselves, where not by our own name.
+    pub user_agent: Option<String>,
+}
+
+impl Default for WebOptions {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            block_private: true,
+            max_bytes: 5_242_880,
+            timeout: Duration::from_secs(30),
+            user_agent: None,
         }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use outfitter_core::Tool;
 
 use crate::{
-    AnalyzeImage, FetchWebpages, Fetcher, ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime, ExecuteShellCommand,
-    FileAccess, FileRead, FileUpdate, FileWrite, GetFrequency, GlobFiles, Grep, KillShell, ListDir,
-    QueryPerson, Questionnaire, RunCommand, SearchUsers, SendMessage, ShellProgress, TodoLists,
-    TodoRead, TodoWrite,
+    AnalyzeImage, ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime,
+    ExecuteShellCommand, FetchWebpages, Fetcher, FileAccess, FileRead, FileUpdate, FileWrite,
+    GetFrequency, GlobFiles, Grep, KillShell, ListDir, QueryPerson, Questionnaire, RunCommand,
+    SearchUsers, SendMessage, ShellProgress, TodoLists, TodoRead, TodoWrite,
 };
 
 /// Every tool that `options` leaves in.
@@ -35,7 +35,10 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
         Arc::new(Calculator::default()),
         Arc::new(CurrentTime::default()),
     ];
-    let web = options.web.enabled.then(|| Arc::new(Fetcher::new(&options.web)));
+    let web = options
+        .web
+        .enabled
+        .then(|| Arc::new(Fetcher::new(&options.web)));
     tools.push(Arc::new(AnalyzeImage::new(access, web.clone())));
     if let Some(web) = web {
         tools.push(Arc::new(FetchWebpages::new(web)));

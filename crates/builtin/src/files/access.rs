@@ -38,7 +38,7 @@ impl FileAccess {
     }
 
     /// The file that a call names, as far as its principal reaches.
-    pub(super) fn file<'a>(
+    pub(crate) fn file<'a>(
         self,
         cx: &ToolContext,
         path: &'a str,

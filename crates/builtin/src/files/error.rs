@@ -4,7 +4,7 @@ use outfitter_core::{Code, ErrorInfo, FilesError, ToolError};
 use serde_json::json;
 
 /// The error of a call whose `path` named the file.
-pub(super) fn tool_error(error: FilesError) -> ToolError {
+pub(crate) fn tool_error(error: FilesError) -> ToolError {
     let about_path = |code, message: String| ErrorInfo::new(code, message).at("/path");
     let info = match &error {
         FilesError::NotFound { path } => about_path(Code::NotFound, format!("there is no {path}"))

@@ -16,6 +16,7 @@ mod whole;
 mod write;
 
 pub use access::FileAccess;
+pub(crate) use error::tool_error;
 pub use glob::GlobFiles;
 pub use grep::Grep;
 pub use list_dir::ListDir;
@@ -41,7 +42,9 @@ fn path_schema(what: &str) -> Value {
 /// A call is about its path.
 fn about_path(spec: &ToolSpec, args: &Value) -> Facts {
     let path = args.get("path").and_then(Value::as_str).unwrap_or(".");
-    Facts::of(spec).about(path)
+    Facts::of(spec)
+        .about(path)
+        .on(outfitter_core::Targets::Paths(vec![path.to_owned()]))
 }
 
 /// A hash as a result of another call gave it.

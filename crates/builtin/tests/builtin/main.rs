@@ -15,3 +15,4 @@ mod specs;
 mod support;
 #[cfg(test)]
 mod todo;
+mod web;

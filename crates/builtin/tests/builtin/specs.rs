@@ -214,7 +214,7 @@ fn what_runs_commands_says_so() {
             "run_command",
         ];
         if runs.contains(&name.as_str()) {
-            assert!(spec.effects.contains(Effect::Exec), "{name}");
+            assert!(spec.effects.has(Effect::Exec), "{name}");
             assert_eq!(spec.min_role, Role::Admin, "{name}");
         }
     }

@@ -1,0 +1,312 @@
+//! `fetch_webpages`: pages as text.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    ArtifactId, Bytes, Code, Effect, Effects, ErrorInfo, Outcome, OutcomeState, Reply, Role, Tool,
+    ToolContext, ToolError, ToolSpec,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::fetcher::{Fetched, Fetcher};
+use super::page::Style;
+use super::result::{Form, Readable, head, keep, readable};
+use crate::args;
+use crate::spec::{Words, object, spec};
+
+/// How many pages one call fetches.
+const MAX_URLS: usize = 10;
+
+/// The longest URL.
+const MAX_URL_CHARS: usize = 4096;
+
+/// The most characters of each page that a call can ask for.
+const MAX_CHARS: u64 = 200_000;
+
+/// The longest a page can be waited for.
+const MAX_TIMEOUT_SECONDS: u64 = 300;
+
+/// What a call needs beside waiting for pages.
+const SLACK: Duration = Duration::from_secs(30);
+
+const WORDS: Words<'static> = Words {
+    name: "fetch_webpages",
+    description: "Fetches web pages by their URLs and gives what they say as Markdown, text or as \
+        they came. Use it when you know where something is on the web: documentation, articles, \
+        JSON. It does not search, runs no scripts of a page and reaches public addresses only. A \
+        page that is longer than max_chars is kept whole: read_artifact reads on in it. For files \
+        of the workspace use file_read; for what a picture shows use analyze_image.",
+    keywords: &[
+        "web", "url", "http", "download", "page", "internet", "browse", "网页", "网址", "抓取",
+        "下载", "浏览", "链接",
+    ],
+};
+
+/// Fetches pages.
+pub struct FetchWebpages {
+    spec: ToolSpec,
+    fetcher: Arc<Fetcher>,
+}
+
+impl FetchWebpages {
+    /// Fetches with this.
+    #[must_use]
+    pub fn new(fetcher: Arc<Fetcher>) -> Self {
+        let timeout = fetcher.timeout().as_secs().min(MAX_TIMEOUT_SECONDS);
+        let input = object(
+            &["urls"],
+            json!({
+                "urls": {
+                    "type": "array", "minItems": 1, "maxItems": MAX_URLS,
+                    "items": { "type": "string", "minLength": 1, "maxLength": MAX_URL_CHARS },
+                    "description": "The pages: http or https.",
+                },
+                "max_chars": {
+                    "type": "integer", "minimum": 100, "maximum": MAX_CHARS, "default": 8000,
+                    "description": "How many characters of each page to give.",
+                },
+                "timeout_seconds": {
+                    "type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_SECONDS,
+                    "default": timeout,
+                    "description": "How long to wait for each page.",
+                },
+                "format": {
+                    "type": "string", "enum": ["markdown", "text", "raw"], "default": "markdown",
+                    "description": "markdown keeps headings, lists and links; raw is the page as it came.",
+                },
+            }),
+        );
+        let result = object(
+            &["url"],
+            json!({
+                "url": { "type": "string", "description": "As it was asked for." },
+                "final_url": { "type": "string", "description": "After all redirects." },
+                "status": { "type": "integer", "description": "Of HTTP." },
+                "title": { "type": "string" },
+                "content": { "type": "string" },
+                "artifact": { "type": "string", "description": "All of it, where content is not. For read_artifact." },
+                "error": { "type": "object", "description": "Why there is no page, or not the one that was asked for." },
+            }),
+        );
+        let output = object(
+            &["results"],
+            json!({
+                "results": { "type": "array", "items": result, "description": "One for each URL, in order." },
+            }),
+        );
+        Self {
+            spec: ToolSpec {
+                effects: Effects::of(&[Effect::Network]),
+                min_role: Role::User,
+                idempotent: true,
+                timeout: Some(Duration::from_secs(MAX_TIMEOUT_SECONDS) + SLACK),
+                ..spec(&WORDS, input, output)
+            },
+            fetcher,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    urls: Vec<String>,
+    #[serde(default = "max_chars", deserialize_with = "args::whole")]
+    max_chars: u64,
+    #[serde(default, deserialize_with = "args::maybe_whole")]
+    timeout_seconds: Option<u64>,
+    #[serde(default)]
+    format: Format,
+}
+
+fn max_chars() -> u64 {
+    8000
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Markdown,
+    Text,
+    Raw,
+}
+
+#[async_trait]
+impl Tool for FetchWebpages {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let args: Args = args::parse(args)?;
+        if args.urls.is_empty() || args.urls.len() > MAX_URLS {
+            let message = format!("between 1 and {MAX_URLS} urls are fetched at once");
+            return Err(ToolError::invalid("/urls", message));
+        }
+        let pages = args.urls.iter().map(|url| self.page(cx, url, &args));
+        let pages = futures_util::future::join_all(pages).await;
+        Ok(outcome(pages).into())
+    }
+}
+
+impl FetchWebpages {
+    async fn page(&self, cx: &ToolContext, url: &str, args: &Args) -> One {
+        let mut one = One::of(url);
+        let timeout = args.timeout_seconds.map(Duration::from_secs);
+        let timeout = timeout.unwrap_or(self.fetcher.timeout());
+        match self.fetcher.fetch(cx, url, timeout, u64::MAX).await {
+            Ok(fetched) => {
+                if let Err(error) = one.fill(cx, fetched, args).await {
+                    one.fail(error);
+                }
+            }
+            Err(error) => one.fail(error),
+        }
+        one
+    }
+}
+
+/// One result while it is made.
+struct One {
+    json: Map<String, Value>,
+    error: Option<ErrorInfo>,
+    artifact: Option<ArtifactId>,
+}
+
+impl One {
+    fn of(url: &str) -> Self {
+        Self {
+            json: Map::from_iter([("url".to_owned(), json!(url))]),
+            error: None,
+            artifact: None,
+        }
+    }
+
+    fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.json.insert(key.to_owned(), value.into());
+    }
+
+    fn fail(&mut self, error: ErrorInfo) {
+        self.set("error", json!(error));
+        self.error = Some(error);
+    }
+
+    async fn fill(
+        &mut self,
+        cx: &ToolContext,
+        fetched: Fetched,
+        args: &Args,
+    ) -> Result<(), ErrorInfo> {
+        let Fetched {
+            url,
+            status,
+            content_type,
+            body,
+        } = fetched;
+        self.set("final_url", url.as_str());
+        self.set("status", status);
+        let cut = body.cut.then_some(body.bytes.len());
+        let form = match args.format {
+            Format::Markdown => Form::Read(Style::Markdown),
+            Format::Text => Form::Read(Style::Text),
+            Format::Raw => Form::Raw,
+        };
+        let name = url.path_segments().and_then(|mut parts| parts.next_back());
+        let name = name.filter(|name| !name.is_empty()).unwrap_or("page");
+        let name: String = name.chars().take(100).collect();
+        let bytes = Bytes::from(body.bytes);
+        let (shared, base) = (bytes.clone(), url.clone());
+        let read = move || readable(&shared, &content_type, &base, form);
+        let read = tokio::task::spawn_blocking(read).await.map_err(|error| {
+            ErrorInfo::new(Code::Internal, format!("failed to read the page: {error}"))
+        })?;
+        match read {
+            Readable::Text { title, text, mime } => {
+                let (shown, more) = head(&text, args::to_usize(args.max_chars));
+                let mut content = shown.to_owned();
+                if more > 0 {
+                    self.artifact = keep(cx, mime, &name, text.clone().into()).await;
+                    content.push_str(&match &self.artifact {
+                        Some(id) => format!("\n[{more} more characters are in the artifact {id}]"),
+                        None => format!("\n[{more} more characters were left out]"),
+                    });
+                }
+                if let Some(bytes) = cut {
+                    content.push_str(&format!(
+                        "\n[only the first {bytes} bytes of the page were read: [web] max_bytes]"
+                    ));
+                }
+                self.set("title", title);
+                self.set("content", content);
+            }
+            Readable::Binary(mime) => {
+                let size = bytes.len();
+                let whole = if cut.is_some() { "more than " } else { "" };
+                if cut.is_none() {
+                    self.artifact = keep(cx, &mime, &name, bytes).await;
+                }
+                let kept = match &self.artifact {
+                    Some(id) => format!("; it is kept as the artifact {id}"),
+                    None => String::new(),
+                };
+                self.set("title", "");
+                self.set(
+                    "content",
+                    format!("[no text: {mime}, {whole}{size} bytes{kept}]"),
+                );
+            }
+        }
+        if let Some(id) = self.artifact.clone() {
+            self.set("artifact", id.as_str());
+        }
+        match status {
+            404 | 410 => self.fail(answered(Code::NotFound, status)),
+            429 => self.fail(answered(Code::RateLimited, status)),
+            500.. => self.fail(answered(Code::Unavailable, status)),
+            400.. => self.fail(answered(Code::Failed, status)),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn answered(code: Code, status: u16) -> ErrorInfo {
+    ErrorInfo::new(code, format!("the server answered {status}"))
+}
+
+/// All results. Where every one failed, so did the call.
+fn outcome(pages: Vec<One>) -> Outcome {
+    let failures = pages.iter().filter(|page| page.error.is_some()).count();
+    let first = pages.iter().find_map(|page| page.error.clone());
+    let all = failures == pages.len();
+    let artifacts = pages
+        .iter()
+        .filter_map(|page| page.artifact.clone())
+        .collect();
+    let results: Vec<_> = pages.into_iter().map(|page| page.json).collect();
+    let outcome = Outcome {
+        artifacts,
+        state: if failures > 0 && !all {
+            OutcomeState::Partial
+        } else {
+            OutcomeState::Complete
+        },
+        ..Outcome::json(json!({ "results": results }))
+    };
+    match first {
+        Some(mut error) if all => {
+            if failures > 1 {
+                error.message = format!(
+                    "none of {failures} pages came; the first: {}",
+                    error.message
+                );
+            }
+            outcome.failing(error)
+        }
+        _ => outcome,
+    }
+}

@@ -1,0 +1,165 @@
+//! One URL: checked, fetched and bounded.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use outfitter_core::{Code, ErrorInfo, ToolContext, chain};
+use outfitter_net::reqwest::Url;
+use outfitter_net::reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
+};
+use outfitter_net::{
+    ACCEPTED_ENCODINGS, Body, Client, ClientOptions, NetError, get_following, read_body,
+};
+
+use crate::WebOptions;
+use crate::args::to_usize;
+
+/// What was fetched.
+pub(crate) struct Fetched {
+    /// Where it was, after all redirects.
+    pub(crate) url: Url,
+    /// The status of the reply.
+    pub(crate) status: u16,
+    /// What the reply says it is; empty where it does not.
+    pub(crate) content_type: String,
+    /// What there is of it.
+    pub(crate) body: Body,
+}
+
+/// Fetches what a model names. The client is made at the first use.
+pub struct Fetcher {
+    options: WebOptions,
+    client: OnceLock<Client>,
+}
+
+impl Fetcher {
+    /// As `[web]` says.
+    #[must_use]
+    pub fn new(options: &WebOptions) -> Self {
+        Self {
+            options: options.clone(),
+            client: OnceLock::new(),
+        }
+    }
+
+    /// With a client of the program's own, whose guard counts instead of `block_private`.
+    #[must_use]
+    pub fn with_client(options: &WebOptions, client: Client) -> Self {
+        Self {
+            options: options.clone(),
+            client: OnceLock::from(client),
+        }
+    }
+
+    /// `[web] timeout_seconds`.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.options.timeout
+    }
+
+    fn client(&self) -> Result<&Client, NetError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let mut options = ClientOptions::default();
+        if let Some(agent) = &self.options.user_agent {
+            options.user_agent.clone_from(agent);
+        }
+        let client = if self.options.block_private {
+            Client::public_only(options)?
+        } else {
+            Client::operator(options)?
+        };
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    /// Fetches one, all hops within `timeout`, at most `max` bytes and never more than
+    /// `[web] max_bytes`.
+    pub(crate) async fn fetch(
+        &self,
+        cx: &ToolContext,
+        url: &str,
+        timeout: Duration,
+        max: u64,
+    ) -> Result<Fetched, ErrorInfo> {
+        let url = parse(url)?;
+        let fetched = tokio::time::timeout(timeout, self.all_of(url, max));
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {
+                Err(ErrorInfo::new(Code::Cancelled, "the call was stopped"))
+            }
+            fetched = fetched => match fetched {
+                Ok(fetched) => fetched.map_err(|error| told(&error)),
+                Err(_) => Err(ErrorInfo::new(
+                    Code::Timeout,
+                    format!("it took more than {} s", timeout.as_secs()),
+                )),
+            },
+        }
+    }
+
+    async fn all_of(&self, url: Url, max: u64) -> Result<Fetched, NetError> {
+        let max = to_usize(max.min(self.options.max_bytes));
+        let found = get_following(self.client()?, url, &headers()).await?;
+        let content_type = found.response.headers().get(CONTENT_TYPE);
+        let content_type = content_type
+            .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+            .unwrap_or_default();
+        Ok(Fetched {
+            url: found.url,
+            status: found.response.status().as_u16(),
+            content_type,
+            body: read_body(found.response, max).await?,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<Url, ErrorInfo> {
+    let wrong = |why: String| ErrorInfo::new(Code::InvalidArguments, why);
+    let url = Url::parse(text).map_err(|error| wrong(format!("it is no url: {error}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        let scheme = url.scheme();
+        return Err(wrong(format!(
+            "only http and https urls are fetched, not {scheme}"
+        )));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong(
+            "a url with credentials in it is not fetched".to_owned(),
+        ));
+    }
+    Ok(url)
+}
+
+fn headers() -> HeaderMap {
+    let accept = "text/html,application/xhtml+xml,application/json;q=0.9,text/*;q=0.9,*/*;q=0.5";
+    HeaderMap::from_iter([
+        (ACCEPT, HeaderValue::from_static(accept)),
+        (
+            ACCEPT_ENCODING,
+            HeaderValue::from_static(ACCEPTED_ENCODINGS),
+        ),
+    ])
+}
+
+fn told(error: &NetError) -> ErrorInfo {
+    let code = match error {
+        NetError::Refused(_) => Code::NotPermitted,
+        NetError::Scheme { .. } | NetError::Request { .. } => Code::InvalidArguments,
+        NetError::Timeout { .. } => Code::Timeout,
+        NetError::Lookup { .. }
+        | NetError::Connect { .. }
+        | NetError::Tls { .. }
+        | NetError::Exchange { .. }
+        | NetError::Body { .. } => Code::Unavailable,
+        NetError::Redirects { .. } | NetError::Location { .. } => Code::Failed,
+        NetError::Encoding { .. } | NetError::Unpack { .. } => Code::ProtocolError,
+        NetError::TlsSetup(_)
+        | NetError::ClientSetup(_)
+        | NetError::ProxyUrl
+        | NetError::GuardedProxy
+        | NetError::Credential => Code::Internal,
+    };
+    ErrorInfo::new(code, format!("failed to {}", chain(error)))
+}
