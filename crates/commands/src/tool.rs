@@ -73,6 +73,7 @@ impl Tool for ProjectTool {
             idempotent: effects.read_only(),
             inner: None,
             subject: Some(call.subcommand.subject()),
+            targets: outfitter_core::Targets::Arguments,
         })
     }
 
