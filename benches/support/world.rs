@@ -85,8 +85,12 @@ pub(crate) struct World {
 impl World {
     /// A world whose sessions are in this log.
     pub(crate) fn new(log: Arc<dyn Log>) -> Fallible<Self> {
-        let tools: Vec<Arc<dyn Tool>> =
-            vec![echo::tool(), change::tool(), chatter::tool(), flood::tool()];
+        let tools = vec![echo::tool(), change::tool(), chatter::tool(), flood::tool()];
+        Self::with_tools(log, tools)
+    }
+
+    /// A world with other tools.
+    pub(crate) fn with_tools(log: Arc<dyn Log>, tools: Vec<Arc<dyn Tool>>) -> Fallible<Self> {
         let registry = ToolRegistry::default();
         let source = NativeSource::new(SourceId::new("bench")?, Trust::Builtin, tools);
         registry.add(Arc::new(source))?;
@@ -116,6 +120,15 @@ impl World {
 
     /// The loop around this model.
     pub(crate) fn agent(&self, model: Arc<dyn ModelProvider>) -> Agent {
+        self.agent_with(model, ProgressSettings::default())
+    }
+
+    /// The same, that shows progress so.
+    pub(crate) fn agent_with(
+        &self,
+        model: Arc<dyn ModelProvider>,
+        progress: ProgressSettings,
+    ) -> Agent {
         Agent::new(AgentParts {
             model,
             pipeline: self.pipeline.clone(),
@@ -131,7 +144,7 @@ impl World {
                     identical_failures: 3,
                 },
                 max_tool_concurrency: 10,
-                progress: ProgressSettings::default(),
+                progress,
             },
         })
     }
