@@ -6,9 +6,9 @@ use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, Session};
 use outfitter_core::{AnswerKind, Attended, Cancel, Interrupt, InterruptKind, RunOutcome};
 use serde_json::Value;
 
-use super::Invocation;
 use super::failure::Stop;
 use super::session::{Viewer, watch};
+use super::{Invocation, form};
 use crate::render::text::one_line;
 
 /// Makes a run and shows it; while it waits and somebody is there, asks them and goes on.
@@ -48,22 +48,34 @@ async fn asked(
         return None;
     }
     let interrupt = waiting.first()?;
+    if let InterruptKind::Question {
+        questionnaire: Some(questions),
+        ..
+    } = &interrupt.kind
+    {
+        let value = form::asked(questions, async |text: &str| {
+            at.out.tell(text);
+            super::session::read_line().await
+        });
+        return Some(answer(session, interrupt, value.await?));
+    }
     loop {
         at.out.tell(&prompt(interrupt));
         let value = read(&super::session::line().await?, interrupt);
         match value {
-            Ok(value) => {
-                let by = AnswerKind::Subject {
-                    subject: session.who.subject.clone(),
-                };
-                return Some(Answered {
-                    interrupt: interrupt.id.clone(),
-                    value,
-                    by,
-                });
-            }
+            Ok(value) => return Some(answer(session, interrupt, value)),
             Err(why) => at.out.tell(&format!("{why}\n")),
         }
+    }
+}
+
+fn answer(session: &Session, interrupt: &Interrupt, value: Value) -> Answered {
+    Answered {
+        interrupt: interrupt.id.clone(),
+        value,
+        by: AnswerKind::Subject {
+            subject: session.who.subject.clone(),
+        },
     }
 }
 

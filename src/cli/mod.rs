@@ -15,6 +15,7 @@ mod demo;
 mod doctor;
 mod documents;
 pub mod failure;
+mod form;
 mod init;
 pub mod output;
 mod run;

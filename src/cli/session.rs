@@ -273,13 +273,20 @@ pub(crate) async fn watch<T>(
 
 /// The next line of the person; none at an empty one or the end.
 pub(crate) async fn line() -> Option<String> {
-    let read = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line)
-    });
-    let line = read.await.ok()?.ok()?;
+    let line = read_line().await?;
     let line = line.trim();
     (!line.is_empty()).then(|| line.to_owned())
+}
+
+/// The next line of the person, also an empty one; none at the end.
+pub(super) async fn read_line() -> Option<String> {
+    let read = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin()
+            .read_line(&mut line)
+            .map(|bytes| (bytes > 0).then_some(line))
+    });
+    read.await.ok()?.ok()?
 }
 
 /// Runs `work`, and stops it when a person or the system asks. The second time it is left where it

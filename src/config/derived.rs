@@ -93,6 +93,32 @@ pub(super) fn fill_in(layers: &mut Layers, env: &Environment) {
     }
 }
 
+/// Names each rule that means nothing, by its place; the first has 0.
+fn rules(layers: &Layers, problems: &mut Vec<Problem>) {
+    let Some(set) = layers.winner("permissions.rules") else {
+        return;
+    };
+    for (at, row) in set.value.as_array().into_iter().flatten().enumerate() {
+        for key in ["tool", "decision"] {
+            if row.get(key).is_none() {
+                problems.push(Problem {
+                    at: set.source.clone(),
+                    message: format!("`permissions.rules` has no `{key}` under {at}"),
+                });
+            }
+        }
+        for key in ["tool", "args", "tenant", "channel"] {
+            let text = row.get(key).and_then(Value::as_str);
+            if text.is_some_and(|text| text.trim().is_empty()) {
+                problems.push(Problem {
+                    at: set.source.clone(),
+                    message: format!("`permissions.rules` has an empty `{key}` under {at}"),
+                });
+            }
+        }
+    }
+}
+
 /// Checks what must fit each other, after paths are resolved.
 pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
     if let Some(dir) = layers.winner("store.data_dir")
@@ -118,6 +144,7 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
     }
 
     connections(layers, problems);
+    rules(layers, problems);
 
     let passthrough = layers
         .winner("sandbox.backend")
@@ -196,6 +223,23 @@ fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
                 message: format!("`commands.{name}` needs `program`"),
             });
         }
+    }
+    for (name, channel, at) in layers.tables("channels") {
+        if channel.get("kind") != Some(&Value::from("file")) && channel.get("url").is_none() {
+            problems.push(Problem {
+                at: at.clone(),
+                message: format!("`channels.{name}` needs `url`"),
+            });
+        }
+    }
+    if let Some(source) = layers.winner("contacts.source")
+        && let Some(name) = source.value.as_str()
+        && !layers.tables("commands").any(|(known, _, _)| known == name)
+    {
+        problems.push(Problem {
+            at: source.source.clone(),
+            message: format!("`contacts.source` names no program of `commands`: {name:?}"),
+        });
     }
 }
 

@@ -17,7 +17,7 @@ pub enum TakesEffect {
 use TakesEffect::{AfterRestart, AtOnce};
 
 /// Every key, or the table that has it. The more exact row counts. What is not here is not known.
-const TABLE: [(&str, TakesEffect); 14] = [
+const TABLE: [(&str, TakesEffect); 18] = [
     ("model", AtOnce),
     ("agent", AtOnce),
     ("tools", AtOnce),
@@ -26,6 +26,7 @@ const TABLE: [(&str, TakesEffect); 14] = [
     ("sandbox", AfterRestart),
     ("shell", AtOnce),
     ("files", AtOnce),
+    ("web", AtOnce),
     ("progress", AtOnce),
     ("store", AfterRestart),
     ("server", AfterRestart),
@@ -35,6 +36,9 @@ const TABLE: [(&str, TakesEffect); 14] = [
     // Servers and programs are started once.
     ("mcp", AfterRestart),
     ("commands", AfterRestart),
+    ("channels", AtOnce),
+    ("contacts", AtOnce),
+    ("search", AtOnce),
 ];
 
 /// When a change of this key takes effect; none where the table does not say.

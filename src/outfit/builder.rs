@@ -161,8 +161,11 @@ impl Builder {
         sources.insert(0, builtin.clone());
         let registry = registry(&self.config, &self.presets, self.tools, sources)?;
         let pipeline = Pipeline::new(settings::pipeline_options(&self.config, &self.environment));
+        settings::count_tokens(&self.config);
+        let config = Arc::new(self.config);
         Ok(Outfitter {
-            config: Mutex::new(Arc::new(self.config)),
+            config: Mutex::new(config.clone()),
+            first: config,
             reloading: Mutex::new(()),
             builtin,
             presets: self.presets,
@@ -179,6 +182,7 @@ impl Builder {
             supervisor: self.supervisor,
             support: tokio::sync::OnceCell::new(),
             skills,
+            programs: Arc::default(),
             connected: tokio::sync::OnceCell::new(),
         })
     }
@@ -194,7 +198,7 @@ fn registry(
     own: Vec<Arc<dyn Tool>>,
     sources: Vec<Arc<dyn ToolSource>>,
 ) -> Result<ToolRegistry, BuildError> {
-    let registry = ToolRegistry::new(settings::tools_config(config, presets));
+    let registry = ToolRegistry::new(settings::tools_config(config, config, presets));
     let linked = NativeSource::linked(source_id("linked")?, Trust::Operator, |_| true);
     registry.add(Arc::new(linked))?;
     if !own.is_empty() {

@@ -62,6 +62,7 @@ impl Outfitter {
         self.register(&sources)?;
         self.check_presets(&sources)?;
         if let Some(source) = described {
+            let _ = self.programs.set(source.clone());
             self.add_skills_of(&source);
         }
         Ok(connected)

@@ -1,7 +1,9 @@
 //! The composition root: configuration in, a working whole out.
 
 mod builder;
+mod channels;
 mod connect;
+mod contacts;
 mod error;
 mod files_only;
 mod lock;

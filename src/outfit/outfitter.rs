@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use outfitter_agent::{Agent, AgentParts, PartsSwitch};
+use outfitter_builtin::{Contacts, Messenger};
 use outfitter_core::{
     ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services, SessionId,
 };
@@ -12,7 +13,9 @@ use outfitter_skills::SkillCatalog;
 use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry};
 
+use super::channels::channels;
 use super::connect::Connected;
+use super::contacts::{Programs, ProjectContacts};
 use super::model::{self, NoModel};
 use super::session::LOCAL;
 use super::{BuildError, SessionInUse, SessionLock, settings};
@@ -23,6 +26,8 @@ use crate::env::Environment;
 pub struct Outfitter {
     /// As it was loaded last; what needs a restart is as it was at the beginning.
     pub(super) config: Mutex<Arc<Config>>,
+    /// As it was at the beginning.
+    pub(super) first: Arc<Config>,
     /// One reload at a time.
     pub(super) reloading: Mutex<()>,
     /// The tools that every installation has, as the configuration wants them.
@@ -44,6 +49,8 @@ pub struct Outfitter {
     /// What this machine can enforce, once it has been asked.
     pub(super) support: tokio::sync::OnceCell<Support>,
     pub(super) skills: SkillCatalog,
+    /// The programs of the project, once they were asked what they can do.
+    pub(super) programs: Programs,
     /// What is connected, once the first session was opened.
     pub(super) connected: tokio::sync::OnceCell<Connected>,
 }
@@ -165,12 +172,27 @@ impl Outfitter {
         agent
     }
 
+    /// The seams of the application, and those that the configuration makes where it has none of
+    /// its own.
+    fn seams(&self, config: &Config) -> Services {
+        let mut services = self.services.clone();
+        if services.get::<dyn Messenger>().is_none()
+            && let Some(messenger) = channels(config, &self.data_dir, &self.clock)
+        {
+            services = services.with(messenger);
+        }
+        if services.get::<dyn Contacts>().is_none() && config.contacts.source.is_some() {
+            services = services.with::<dyn Contacts>(Arc::new(ProjectContacts {
+                programs: self.programs.clone(),
+                max_results: config.search.max_results as usize,
+            }));
+        }
+        services
+    }
+
     pub(super) fn parts(&self, model: Arc<dyn ModelProvider>, config: &Config) -> AgentParts {
         AgentParts {
-            services: self
-                .services
-                .clone()
-                .with::<dyn ModelProvider>(model.clone()),
+            services: self.seams(config).with::<dyn ModelProvider>(model.clone()),
             model,
             pipeline: self.pipeline.clone(),
             log: self.log.clone(),

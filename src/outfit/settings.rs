@@ -5,37 +5,83 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_agent::{AgentSettings, Limits, ProgressSettings};
-use outfitter_builtin::{BuiltinOptions, FilesOptions, ShellOptions, builtin_tools};
-use outfitter_core::{CallFacts, Decision, NameSet, Policy, Principal, Role, Tool, ToolSpec};
+use outfitter_builtin::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions, builtin_tools};
+use outfitter_core::{
+    CallFacts, Decision, NameSet, Policy, Principal, Role, Tool, ToolSpec, Verdict,
+};
+use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
-    Approval, DefaultPolicy, PipelineOptions, Preset, Presets, Redactor, ToolsConfig, expand_tools,
-    is_secret_key, read_artifact,
+    Approval, DefaultPolicy, PipelineOptions, Preset, Presets, Redactor, Rule, Rules, ToolsConfig,
+    expand_tools, is_secret_key, read_artifact,
 };
 use secrecy::SecretString;
 
 use super::session::LOCAL;
 use super::{model, prompt};
+use crate::config::sections::RuleVerdict;
 use crate::config::{self, Config};
 use crate::env::Environment;
 
 /// What the registry is told: the tools that may be used, by whom, with what arguments set.
-/// `own` are the presets of the program itself, which win.
-pub(super) fn tools_config(config: &Config, own: &Presets) -> ToolsConfig {
+/// `first` is what the program began with, and `own` are the presets of the program itself, which
+/// win.
+pub(super) fn tools_config(config: &Config, first: &Config, own: &Presets) -> ToolsConfig {
     ToolsConfig {
         available: NameSet::of(config.tools.available.iter().map(String::as_str)),
         aliases: config.tools.aliases.clone(),
-        policy: policy(config),
+        policy: policy(config, first),
         mode: config.agent.mode,
         presets: presets(config, own),
     }
 }
 
-fn policy(config: &Config) -> Arc<dyn Policy> {
+fn policy(config: &Config, first: &Config) -> Arc<dyn Policy> {
+    let (now, then) = (&config.permissions, &first.permissions);
+    let taken = |now: Role, then: Role| (now < then).then_some(now);
+    let rules = rules(config);
+    // What is wrong with a rule was said when the configuration was read.
+    let ruled = Rules::new(rules, Arc::new(DefaultPolicy));
+    let rules: Arc<dyn Policy> = match ruled {
+        Ok(rules) => Arc::new(rules),
+        Err(_) => Arc::new(NoCalls),
+    };
     Arc::new(Capped {
-        rules: Arc::new(DefaultPolicy),
-        local: config.permissions.local_role,
-        http: config.permissions.http_role,
+        rules,
+        local: taken(now.local_role, then.local_role),
+        http: taken(now.http_role, then.http_role),
     })
+}
+
+/// The rules of the configuration.
+fn rules(config: &Config) -> Vec<Rule> {
+    let verdict = |verdict| match verdict {
+        RuleVerdict::Allow => Verdict::Allow,
+        RuleVerdict::Ask => Verdict::Ask,
+        RuleVerdict::Deny => Verdict::Deny,
+    };
+    let rows = config.permissions.rules.iter();
+    rows.map(|row| Rule {
+        tool: row.tool.clone(),
+        args: row.args.clone(),
+        tenant: row.tenant.clone(),
+        role: row.role,
+        channel: row.channel.clone(),
+        decision: verdict(row.decision),
+    })
+    .collect()
+}
+
+/// Rules that cannot be read allow nothing.
+struct NoCalls;
+
+impl Policy for NoCalls {
+    fn visible(&self, _: &Principal, _: &ToolSpec) -> bool {
+        false
+    }
+
+    fn decide(&self, _: &Principal, _: &CallFacts<'_>) -> Decision {
+        Decision::deny("the rules of this installation cannot be read")
+    }
 }
 
 /// All presets: those of the configuration, and over them those of the program.
@@ -49,22 +95,25 @@ pub(super) fn presets(config: &Config, own: &Presets) -> Presets {
     all.over(own)
 }
 
-/// The people of this machine have the roles that the configuration gives them now, also in a
+/// The people of this machine have no more than the configuration gives them now, also in a
 /// session that was opened when it gave them more.
 struct Capped {
     rules: Arc<dyn Policy>,
-    local: Role,
-    http: Role,
+    /// The role at the terminal, where it became less.
+    local: Option<Role>,
+    /// The same over HTTP.
+    http: Option<Role>,
 }
 
 impl Capped {
     fn role(&self, who: &Principal) -> Role {
         let of_this_machine = who.tenant.as_str() == LOCAL && who.subject.as_str() == LOCAL;
-        match who.channel.as_str() {
-            _ if !of_this_machine => who.role,
-            "cli" => who.role.min(self.local),
-            _ => who.role.min(self.http),
-        }
+        let most = match who.channel.as_str() {
+            _ if !of_this_machine => None,
+            "cli" => self.local,
+            _ => self.http,
+        };
+        most.map_or(who.role, |most| who.role.min(most))
     }
 }
 
@@ -102,6 +151,13 @@ pub(super) fn builtin_options(config: &Config) -> BuiltinOptions {
         files: FilesOptions {
             max_read_bytes: config.files.max_read_bytes.into(),
             admin_open: config.files.admin_open,
+        },
+        web: WebOptions {
+            enabled: config.web.enabled,
+            block_private: config.web.block_private,
+            max_bytes: config.web.max_bytes.into(),
+            timeout: Duration::from_secs(config.web.timeout_seconds.into()),
+            user_agent: config.web.user_agent.clone(),
         },
     }
 }
@@ -161,7 +217,13 @@ fn given_secrets(config: &Config) -> impl Iterator<Item = SecretString> {
     let set = set
         .filter(|(name, _)| holds_a_secret(name))
         .filter_map(|(_, value)| Some(SecretString::from(value.as_str()?.to_owned())));
-    given.chain(set)
+    // Chat systems take the place for the key.
+    let channels = config.channels.values();
+    let channels = channels
+        .filter(|channel| channel.kind == config::sections::ChannelKind::Webhook)
+        .filter_map(|channel| channel.url.clone())
+        .map(SecretString::from);
+    given.chain(set).chain(channels)
 }
 
 /// Whether a variable holds a secret, by its name: `GITHUB_TOKEN` as well as `TOKEN`.
@@ -170,4 +232,12 @@ fn holds_a_secret(name: &str) -> bool {
         || name
             .match_indices('_')
             .any(|(at, _)| is_secret_key(&name[at + 1..]))
+}
+
+/// Which tokens are counted, in this process.
+pub(super) fn count_tokens(config: &Config) {
+    count_in(match config.model.tokenizer {
+        config::sections::Tokenizer::O200kBase => Vocabulary::O200kBase,
+        config::sections::Tokenizer::Cl100kBase => Vocabulary::Cl100kBase,
+    });
 }

@@ -4,7 +4,9 @@
 //! documentation, the checks of values and `config explain` are made from it.
 
 mod agent;
+mod channels;
 mod commands;
+mod contacts;
 mod files;
 mod formats;
 mod mcp;
@@ -17,6 +19,7 @@ mod shell;
 mod skills;
 mod store;
 mod tools;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -24,18 +27,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use agent::Agent;
+pub use channels::{Channel, ChannelKind};
 pub use commands::{Credential, Program};
+pub use contacts::{Contacts, Search};
 pub use files::Files;
 pub use mcp::{Mcp, McpServer};
 pub use model::{Model, Tokenizer, ToolMode};
-pub use permissions::{Approval, Permissions};
+pub use permissions::{Approval, Permissions, RuleRow, Verdict as RuleVerdict};
 pub use progress::Progress;
-pub use sandbox::{Backend, Require, Sandbox};
+pub use sandbox::{Backend, Network, Require, Sandbox};
 pub use server::Server;
 pub use shell::Shell;
 pub use skills::{Load, Skills};
 pub use store::Store;
 pub use tools::Tools;
+pub use web::Web;
 
 /// The configuration of Outfitter: the tables and keys of `outfitter.toml`. Every key has a
 /// default; an empty file is valid; an unknown key is an error.
@@ -57,6 +63,8 @@ pub struct Config {
     pub shell: Shell,
     /// The tools that read and write files.
     pub files: Files,
+    /// The tools that fetch from the web.
+    pub web: Web,
     /// What running tools print, while they run.
     pub progress: Progress,
     /// Where sessions are kept.
@@ -69,4 +77,10 @@ pub struct Config {
     pub mcp: Mcp,
     /// A program of the project whose commands become one tool, `project_cli`.
     pub commands: BTreeMap<String, Program>,
+    /// A way for messages out of a session, for `send_message`.
+    pub channels: BTreeMap<String, Channel>,
+    /// Who there is to speak to.
+    pub contacts: Contacts,
+    /// How much a search finds.
+    pub search: Search,
 }
