@@ -3,8 +3,8 @@
 use futures_util::{StreamExt, stream};
 use genai::chat::{ChatStream, ChatStreamEvent, StopReason as Reason, StreamEnd, ToolCall, Usage};
 use outfitter_core::{
-    Cancel, ModelDelta, ModelError, ModelStream, ResponseFacts, StopReason, TokenUsage,
-    ToolCallDelta,
+    CallId, Cancel, ModelDelta, ModelError, ModelStream, ResponseFacts, StopReason, SystemClock,
+    TokenUsage, ToolCallDelta,
 };
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -154,7 +154,7 @@ impl Guarded {
         self.open = growing.then(|| (call.call_id.clone(), index, arguments.len()));
         self.ready.push_back(ModelDelta::ToolCall(ToolCallDelta {
             index: Some(index),
-            id: self.own_id(call.call_id),
+            id: Some(self.own_id(call.call_id)),
             name: Some(call.fn_name),
             arguments,
         }));
@@ -165,14 +165,18 @@ impl Guarded {
         }
     }
 
-    /// The provider's id; none where the library made it up.
-    fn own_id(&self, id: String) -> Option<String> {
+    /// The provider's id; one of ours where the library made it up, because its own begin again
+    /// with every turn.
+    fn own_id(&self, id: String) -> String {
         let made_up = match self.adapter {
             Adapter::Gemini | Adapter::Vertex => id.starts_with("call#"),
             Adapter::Ollama => true,
             Adapter::Bedrock => false,
         };
-        (!made_up && !id.is_empty()).then_some(id)
+        if made_up || id.is_empty() {
+            return CallId::mint(&SystemClock).as_str().to_owned();
+        }
+        id
     }
 
     fn end(&mut self, end: &StreamEnd) -> Result<(), ModelError> {

@@ -1,6 +1,6 @@
 //! A reply that is held to a schema, read while it comes.
 
-use outfitter_core::{ModelDelta, StopReason, ToolCallDelta};
+use outfitter_core::{CallId, ModelDelta, StopReason, SystemClock, ToolCallDelta};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -140,7 +140,8 @@ impl Reading {
         };
         out.push(ModelDelta::ToolCall(ToolCallDelta {
             index: Some(0),
-            id: None,
+            // The form has no place for an id, so it is ours from the start.
+            id: Some(CallId::mint(&SystemClock).as_str().to_owned()),
             name: Some(name),
             arguments,
         }));

@@ -62,6 +62,11 @@ async fn a_call_is_asked_for_as_json_and_comes_back_as_a_call() {
         (called.text().as_str(), called.reply.stop),
         ("", Some(StopReason::ToolCalls))
     );
+    assert_eq!(
+        called.reply.warnings,
+        [],
+        "its id is ours, so there is nothing to say"
+    );
     let answered = ask(&model, with_tools()).await.whole();
     assert_eq!(
         (answered.text().as_str(), answered.reply.stop),

@@ -67,6 +67,7 @@ async fn text_thoughts_and_calls_come_whatever_the_pieces() {
             ids.iter().all(|id| id.starts_with("call_")) && ids[0] != ids[1],
             "{ids:?}"
         );
+        assert_eq!(outcome.reply.warnings, []);
         assert_eq!(received.path, "/base/api/chat");
     }
 }
