@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::provider::Provider;
 use crate::wire::Wire::OpenAi;
-use crate::wire::answer;
+use crate::wire::{answer, call, calls};
 
 fn asked(toml: &str) -> (Provider, Value) {
     let provider = Provider::start(OpenAi);
@@ -72,4 +72,62 @@ fn a_skill_that_is_loaded_is_there_from_the_first_request() {
             "{load}: {request}"
         );
     }
+}
+
+/// A10: what a provider does not take of a schema is not shown, and holds all the same.
+#[test]
+fn a10_what_a_provider_is_not_shown_of_a_schema_still_holds() {
+    let provider = Provider::start(OpenAi);
+    let world = provider
+        .world()
+        .with("OUTFITTER_MODEL__PROVIDER", "gemini")
+        .with("GEMINI_API_KEY", "sk-of-gemini");
+    let more = r#"{"expression":"6*7","precision":2,"not_there":true}"#;
+    provider.then(calls(OpenAi, &[call("a", "calculator", more)]));
+    provider.then(answer(OpenAi, "done"));
+    world.run(&["run", "hi"]).exits(0);
+    let requests = provider.requests();
+    let shown = requests[0]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|tool| tool["function"]["name"] == "calculator")
+        .unwrap();
+    assert!(
+        !shown.to_string().contains("additionalProperties"),
+        "{shown}"
+    );
+    let result = requests[1]["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!(result["role"], "tool");
+    let said = result["content"].as_str().unwrap();
+    assert!(
+        said.contains("invalid_arguments") && said.contains("not_there"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_model_without_calls_makes_them_by_a_reply_that_is_held_to_a_schema() {
+    let provider = Provider::start(OpenAi);
+    let world = provider.world();
+    world.config("[model]\ntool_mode = \"json_schema\"\n[tools]\navailable = [\"calculator\"]\n");
+    let call = r#"{"name": "calculator", "arguments": {"expression": "6*7"}}"#;
+    provider.then(answer(OpenAi, call));
+    provider.then(answer(OpenAi, r#"{"answer": "it is 42"}"#));
+    let ran = world.run(&["run", "what is six times seven?"]).exits(0);
+    assert!(ran.shown().contains("it is 42"), "{}", ran.shown());
+    assert!(!ran.shown().contains("{\"answer\""), "{}", ran.shown());
+    let requests = provider.requests();
+    assert!(requests[0].get("tools").is_none());
+    assert_eq!(requests[0]["response_format"]["type"], "json_schema");
+    let messages = requests[1]["messages"].as_array().unwrap();
+    let [.., written, result] = messages.as_slice() else {
+        panic!("{messages:?}")
+    };
+    assert_eq!(written["role"], "assistant");
+    let said = result["content"].as_str().unwrap();
+    assert!(
+        said.starts_with("The result of calculator:\n") && said.contains("42"),
+        "{said}"
+    );
 }
