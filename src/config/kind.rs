@@ -17,11 +17,15 @@ pub(super) enum Kind {
     List(Format),
     /// A list of texts, or one word that stands for a choice made elsewhere.
     ListOrWord(&'static str),
+    /// A list of texts, or all or none of what could be listed.
+    ListOrBoolean(Format),
     Map,
     /// Tables by name, of any values by name.
     Values,
     /// Tables by name, each with these keys.
     Tables(Vec<Key>),
+    /// A list of tables, each with these keys.
+    Rows(Vec<Key>),
 }
 
 /// What a text must be.
@@ -36,6 +40,8 @@ pub(super) enum Format {
     StoreUrl,
     /// An IP address and a port.
     Address,
+    /// A host that commands may reach.
+    Host,
 }
 
 impl Format {
@@ -44,6 +50,7 @@ impl Format {
             Some("path") => Self::Path,
             Some("program") => Self::Program,
             Some("address") => Self::Address,
+            Some("host") => Self::Host,
             Some("variable") => Self::Variable,
             Some("http-url") => Self::HttpUrl,
             Some("store-url") => Self::StoreUrl,
@@ -57,6 +64,7 @@ impl Format {
             Self::Path => "a path",
             Self::Program => "the name or the path of a program",
             Self::Address => "an address and a port, as 127.0.0.1:8470",
+            Self::Host => "a host, as example.com, *.example.com or 192.0.2.1:8080",
             Self::Variable => "the name of an environment variable",
             Self::HttpUrl => "a URL of http or https",
             Self::StoreUrl => "sqlite:PATH or memory:",
@@ -68,6 +76,7 @@ impl Format {
             Self::Any => true,
             Self::Path | Self::Program => !text.is_empty() && !text.contains('\0'),
             Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
+            Self::Host => outfitter_sandbox::AllowedHosts::parse([text]).is_ok(),
             Self::Variable => {
                 !text.is_empty()
                     && !text.starts_with(|c: char| c.is_ascii_digit())
@@ -104,8 +113,12 @@ impl Kind {
                 least: schema.get("minimum").and_then(Value::as_u64).unwrap_or(0),
                 most: schema.get("maximum").and_then(Value::as_u64),
             }
+        } else if let Some(list) = list_or_boolean(schema) {
+            Self::ListOrBoolean(list)
         } else if schema.get("anyOf").is_some() {
             Self::ListOrWord("auto")
+        } else if let (true, Some(row)) = (is("array"), rows(schema)) {
+            Self::Rows(Key::all_of("", row))
         } else if is("array") {
             Self::List(schema.get("items").map_or(Format::Any, Format::of))
         } else if is("object") {
@@ -141,10 +154,15 @@ impl Kind {
             Self::List(Format::Variable) => "a list of names of environment variables".to_owned(),
             Self::List(Format::HttpUrl | Format::StoreUrl) => "a list of URLs".to_owned(),
             Self::List(Format::Program | Format::Address) => "a list of texts".to_owned(),
+            Self::List(Format::Host) => "a list of hosts".to_owned(),
+            Self::ListOrBoolean(format) => {
+                format!("true, false, or {}", Self::List(*format).expects())
+            }
             Self::ListOrWord(word) => format!("a list of texts, or \"{word}\""),
             Self::Map => "a table of texts".to_owned(),
             Self::Values => "tables of values by name".to_owned(),
             Self::Tables(_) => "tables by name".to_owned(),
+            Self::Rows(_) => "a list of tables".to_owned(),
         }
     }
 
@@ -153,10 +171,12 @@ impl Kind {
         match self {
             Self::Boolean => None,
             Self::Text(Format::Any | Format::Path | Format::Program | Format::Variable) => None,
-            Self::List(_) | Self::Map | Self::Values | Self::Tables(_) => None,
-            Self::Integer { .. } | Self::OneOf(_) | Self::Text(_) | Self::ListOrWord(_) => {
-                Some(self.expects())
-            }
+            Self::List(_) | Self::Map | Self::Values | Self::Tables(_) | Self::Rows(_) => None,
+            Self::Integer { .. }
+            | Self::OneOf(_)
+            | Self::Text(_)
+            | Self::ListOrWord(_)
+            | Self::ListOrBoolean(_) => Some(self.expects()),
         }
     }
 
@@ -172,6 +192,10 @@ impl Kind {
             (Self::List(format), Value::Array(items)) => items
                 .iter()
                 .all(|item| item.as_str().is_some_and(|text| format.accepts(text))),
+            (Self::ListOrBoolean(_), Value::Bool(_)) => true,
+            (Self::ListOrBoolean(format), list @ Value::Array(_)) => {
+                Self::List(*format).check(list).is_ok()
+            }
             (Self::ListOrWord(word), Value::String(text)) => text == word,
             (Self::ListOrWord(_), Value::Array(items)) => items.iter().all(Value::is_string),
             (Self::Map, Value::Object(map)) => map.values().all(Value::is_string),
@@ -179,6 +203,12 @@ impl Kind {
             (Self::Tables(keys), Value::Object(tables)) => {
                 for (name, table) in tables {
                     check_table(keys, name, table)?;
+                }
+                true
+            }
+            (Self::Rows(keys), Value::Array(rows)) => {
+                for (at, row) in rows.iter().enumerate() {
+                    check_table(keys, &at.to_string(), row)?;
                 }
                 true
             }
@@ -215,9 +245,9 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Value::Bool(false),
                 _ => plain(),
             },
-            Self::Integer { .. } | Self::Map | Self::Values | Self::Tables(_) => {
+            Self::Integer { .. } | Self::Map | Self::Values | Self::Tables(_) | Self::Rows(_) => {
                 super::toml_value::parse(trimmed)
-                    .filter(|value| value.is_number() || value.is_object())
+                    .filter(|value| value.is_number() || value.is_object() || value.is_array())
                     .unwrap_or_else(plain)
             }
             Self::Text(_) | Self::OneOf(_) => {
@@ -228,6 +258,10 @@ impl Kind {
                     .filter(Value::is_string)
                     .unwrap_or_else(plain)
             }
+            Self::ListOrBoolean(format) => match Self::Boolean.read(text) {
+                boolean @ Value::Bool(_) => boolean,
+                _ => Self::List(*format).read(text),
+            },
             Self::ListOrWord(word) if trimmed == *word => Value::String(trimmed.to_owned()),
             Self::List(_) | Self::ListOrWord(_) if trimmed.starts_with('[') => {
                 super::toml_value::parse(trimmed).unwrap_or_else(plain)
@@ -240,6 +274,20 @@ impl Kind {
                 .collect(),
         }
     }
+}
+
+/// What the list holds, where a value is such a list or a boolean.
+fn list_or_boolean(schema: &Value) -> Option<Format> {
+    let choices = schema.get("anyOf")?.as_array()?;
+    let of = |word: &str| choices.iter().find(|choice| choice["type"] == word);
+    of("boolean")?;
+    of("array")?.get("items").map(Format::of)
+}
+
+/// What each row is, where the items of a list are tables.
+fn rows(schema: &Value) -> Option<&Value> {
+    let items = schema.get("items")?;
+    items.get("properties").map(|_| items)
 }
 
 fn of_objects(schema: &Value) -> bool {
@@ -336,6 +384,8 @@ mod tests {
     #[case(Kind::List(Format::Any), "", json!([]))]
     #[case(Kind::List(Format::Any), "a, b,,c", json!(["a", "b", "c"]))]
     #[case(Kind::List(Format::Any), "[\"a,b\"]", json!(["a,b"]))]
+    #[case(Kind::ListOrBoolean(Format::Host), "true", json!(true))]
+    #[case(Kind::ListOrBoolean(Format::Host), "a.b, c", json!(["a.b", "c"]))]
     #[case(Kind::ListOrWord("auto"), " auto ", json!("auto"))]
     #[case(Kind::ListOrWord("auto"), "auto,b", json!(["auto", "b"]))]
     #[case(Kind::ListOrWord("auto"), "", json!([]))]

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
-use outfitter_process::{Network, SpawnError, SupervisorProgram, Support, probe};
+use outfitter_process::{SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
-    Host, Limits, LocalFiles, LocalPolicy, Protected, Session, bwrap, local, passthrough,
+    AllowedHosts, Host, Limits, LocalFiles, LocalPolicy, Protected, Reach, Session, bwrap, local,
+    passthrough,
 };
 use outfitter_store::{create_private_dir, path_segment};
 
 use super::files_only::FilesOnly;
 use super::{BuildError, Outfitter};
-use crate::config::sections::{Backend, Require, Sandbox as Settings};
+use crate::config::sections::{Backend, Network, Require, Sandbox as Settings};
 use crate::env::{self, Environment, Name};
 
 impl Outfitter {
@@ -50,7 +51,7 @@ impl Outfitter {
                 passthrough::open(parts).map_err(BuildError::Sandbox)?,
             )),
             backend @ (Backend::Local | Backend::Bwrap) => {
-                let policy = self.policy(self.support(&supervisor).await?);
+                let policy = self.policy(self.support(&supervisor).await?)?;
                 let opened = match backend {
                     Backend::Bwrap => bwrap::open(parts, policy).await,
                     Backend::Local | Backend::Passthrough => local::open(parts, policy),
@@ -72,24 +73,20 @@ impl Outfitter {
             .map_err(|error| unavailable(&error))
     }
 
-    fn policy(&self, support: Support) -> LocalPolicy {
+    fn policy(&self, support: Support) -> Result<LocalPolicy, BuildError> {
         let config = &self.config().sandbox.clone();
-        LocalPolicy {
+        Ok(LocalPolicy {
             support,
             require: match config.require {
                 Require::None => Level::None,
                 Require::Partial => Level::Partial,
                 Require::Full => Level::Full,
             },
-            network: if config.network {
-                Network::On
-            } else {
-                Network::Off
-            },
+            reach: reach(&config.network)?,
             read: config.read.clone(),
             write: config.write.clone(),
             data_dir: self.data_dir.clone(),
-        }
+        })
     }
 
     /// The variables that the configuration passes on to commands.
@@ -176,6 +173,25 @@ fn unavailable(error: &SpawnError) -> BuildError {
                 .to_owned(),
         ),
     })
+}
+
+/// What commands reach. The configuration was checked; one that is made in a program may still name
+/// what is no host.
+fn reach(network: &Network) -> Result<Reach, BuildError> {
+    match network {
+        Network::All(false) => Ok(Reach::Nothing),
+        Network::All(true) => Ok(Reach::Everything),
+        Network::Hosts(hosts) => {
+            let hosts = AllowedHosts::parse(hosts.iter().map(String::as_str));
+            let hosts = hosts.map_err(|error| {
+                BuildError::Sandbox(SandboxError::Unavailable {
+                    reason: format!("[sandbox] network: {error}"),
+                    hint: None,
+                })
+            })?;
+            Ok(Reach::Hosts(Arc::new(hosts)))
+        }
+    }
 }
 
 /// What a command and all it starts may use.

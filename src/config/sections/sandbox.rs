@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::formats::{FilePath, VariableName};
@@ -14,8 +14,11 @@ pub struct Sandbox {
     /// What runs commands: `local` confines them; `bwrap` does it with the program of that name,
     /// which must be there; `passthrough` does not, and then every command needs an approval.
     pub backend: Backend,
-    /// Whether commands reach the network.
-    pub network: bool,
+    /// What commands reach of the network: nothing (`false`), everything (`true`), or these hosts,
+    /// by a proxy that programs find in their environment. A host is `example.com`, `*.example.com`
+    /// for all below it, or an address; with `:8443` behind it only that port is reached. A name
+    /// has to lead to a public address.
+    pub network: Network,
     /// The least confinement a command must have: `partial`, `full`, or `none`. Where this machine
     /// cannot give it, commands are refused.
     pub require: Require,
@@ -47,7 +50,7 @@ impl Default for Sandbox {
     fn default() -> Self {
         Self {
             backend: Backend::default(),
-            network: false,
+            network: Network::default(),
             require: Require::default(),
             env: Vec::new(),
             read: Vec::new(),
@@ -97,4 +100,59 @@ pub enum Require {
     Partial,
     /// All of it.
     Full,
+}
+
+/// What commands reach of the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Network {
+    /// Everything or nothing.
+    All(bool),
+    /// These hosts.
+    Hosts(Vec<String>),
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+impl Serialize for Network {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::All(all) => all.serialize(serializer),
+            Self::Hosts(hosts) => hosts.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Network {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Bool(all) => Ok(Self::All(all)),
+            hosts => serde_json::from_value(hosts)
+                .map(Self::Hosts)
+                .map_err(D::Error::custom),
+        }
+    }
+}
+
+impl JsonSchema for Network {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Network".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "boolean" },
+                { "type": "array", "items": { "type": "string", "format": "host" } },
+            ]
+        })
+    }
 }

@@ -129,6 +129,32 @@ fn a_command_reads_and_writes_where_it_is_told_it_may() {
 }
 
 #[test]
+fn a_command_reaches_the_hosts_that_are_named() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        std::io::Read::read(&mut stream, &mut [0; 4096]).unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+        std::io::Write::write_all(&mut stream, answer).unwrap();
+    });
+    let world = World::with(&format!("[sandbox]\nnetwork = [\"127.0.0.1:{port}\"]\n"));
+    let output = shell(
+        &world,
+        &format!("curl -s http://127.0.0.1:{port}/; curl -s http://127.0.0.1:1/"),
+    );
+    if output["error"]["code"] == "unavailable" {
+        eprintln!("SKIPPED(namespace): it takes a network namespace: {output}");
+        return;
+    }
+    assert_eq!(
+        output["result"]["stdout"], "hello127.0.0.1:1 is not in [sandbox] network\n",
+        "{output}"
+    );
+    server.join().unwrap();
+}
+
+#[test]
 fn a_command_is_held_to_what_it_may_use() {
     let limited = "[sandbox]\nmemory_mb = 64\ncpu_seconds = 1\nprocesses = 320\n";
     for (line, what) in [
@@ -237,4 +263,33 @@ fn the_context_of_a_model_is_told() {
     let world = World::with("[model]\nprovider = \"ollama\"\ncontext_tokens = 4711\n");
     let ran = world.run_with(&["doctor"], &[super::PATH]);
     assert!(ran.stdout.contains("4711"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_rule_decides_about_the_commands_of_a_line() {
+    let world = World::with(
+        "[sandbox]\nbackend = \"passthrough\"\nrequire = \"none\"\n[permissions]\nrules = [\n\
+         { tool = \"*command\", args = \"mkdir *\", decision = \"allow\" },\n\
+         { tool = \"*command\", args = \"mkdir -m *\", decision = \"deny\" },\n\
+         { tool = \"file_*\", args = \".env\", decision = \"deny\" },\n]\n",
+    );
+    let code = |tool: &str, args: serde_json::Value| {
+        let output = call(&world, tool, &args);
+        output["error"]["code"]
+            .as_str()
+            .unwrap_or("none")
+            .to_owned()
+    };
+    let line = |line: &str| code("run_command", json!({ "command": line }));
+    assert_eq!(line("mkdir a"), "none");
+    assert_eq!(line("mkdir b && rmdir b"), "needs_approval");
+    assert_eq!(line("sh -c 'mkdir -m 700 c'"), "not_permitted");
+    // Reading below the workspace is free without a rule; reading elsewhere is not.
+    assert_eq!(line("ls -l | wc -l"), "none");
+    assert_eq!(line("ls /"), "needs_approval");
+    assert_eq!(
+        code("file_read", json!({ "path": "./x/../.ENV" })),
+        "not_permitted"
+    );
+    assert_eq!(code("file_read", json!({ "path": "env" })), "not_found");
 }

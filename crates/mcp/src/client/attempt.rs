@@ -67,6 +67,7 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
         mut child,
         mut output,
         input,
+        outlet: _,
     } = match started {
         Ok(spawned) => spawned,
         Err(error) => return End::Failed(not_started(&error, server, &shared.host)),
