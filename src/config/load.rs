@@ -71,6 +71,9 @@ pub fn load(env: &Environment, request: &Request) -> Result<Loaded, ConfigError>
     derived::fill_in(&mut layers, env);
     paths::resolve(&mut layers, env);
     derived::check(&mut layers, &mut problems);
+    if !problems.is_empty() {
+        return Err(ConfigError::Problems(problems));
+    }
     let config = layers.config(&mut problems);
     if !problems.is_empty() {
         return Err(ConfigError::Problems(problems));

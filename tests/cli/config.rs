@@ -254,6 +254,18 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
 #[rstest]
 #[case("[model]\nprovider = \"scripted\"", "needs `model.script`")]
 #[case(
+    "[permissions]\nrules = [{ tool = \"x\", decision = \"deny\" }, { tool = \"x\" }]",
+    "`permissions.rules` has no `decision` under 1"
+)]
+#[case(
+    "[permissions]\nrules = [{ tool = \"x\", args = \" \", decision = \"deny\" }]",
+    "`permissions.rules` has an empty `args` under 0"
+)]
+#[case(
+    "[permissions]\nrules = [{ tool = \"x\", decision = \"maybe\" }]",
+    "0.decision must be one of allow, ask, deny"
+)]
+#[case(
     "[model]\nprovider = \"openai\"\nscript = \"a.yaml\"",
     "for the provider `scripted` only"
 )]
