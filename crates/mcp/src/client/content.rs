@@ -31,7 +31,16 @@ pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
     match result.remove("content") {
         Some(Value::Array(blocks)) => {
             for block in blocks {
+                let is_text = block.get("type").is_some_and(|kind| kind == "text");
                 let (text, part) = read(block);
+                // Structured content says what the texts say. The rest it does not say.
+                if !is_text
+                    && structured
+                        .as_ref()
+                        .is_some_and(|content| !content.is_null())
+                {
+                    parts.push(Part::Text { text: text.clone() });
+                }
                 texts.push(text);
                 parts.extend(part);
             }
@@ -226,6 +235,46 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    /// A14: whatever a result consists of, the model reads of it what it is and how large.
+    #[test]
+    fn a14_no_kind_of_content_reaches_a_model_as_nothing() {
+        let alone = [
+            (json!({"type": "text", "text": "hello"}), "hello"),
+            (
+                json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}),
+                "[image image/png, 5 bytes]",
+            ),
+            (
+                json!({"type": "audio", "data": "aGVsbG8=", "mimeType": "audio/wav"}),
+                "[audio audio/wav, 5 bytes: not shown]",
+            ),
+            (
+                json!({"type": "resource_link", "uri": "file:///a", "name": "a", "mimeType": "a/b"}),
+                "[resource a, file:///a, a/b]",
+            ),
+            (
+                json!({"type": "resource", "resource": {"uri": "file:///a", "mimeType": "a/b", "blob": "aGk="}}),
+                "[resource file:///a, a/b, 2 bytes: not shown]",
+            ),
+        ];
+        for (block, says) in alone {
+            let read = outcome(json!({"content": [block]})).unwrap();
+            assert_eq!(read.result, json!(says));
+            if says == "hello" {
+                continue;
+            }
+            let both = json!({"content": [block], "structuredContent": {"n": 1}});
+            let read = outcome(both).unwrap();
+            assert_eq!(read.result, json!({"n": 1}));
+            let first = Part::Text {
+                text: says.to_owned(),
+            };
+            assert_eq!(read.parts.first(), Some(&first));
+        }
+        let only = outcome(json!({"content": [], "structuredContent": {"n": 1}})).unwrap();
+        assert_eq!((only.result, only.parts), (json!({"n": 1}), vec![]));
     }
 
     #[test]
