@@ -105,3 +105,31 @@ fn output_schema() -> Value {
         }),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use outfitter_core::Tool;
+
+    #[test]
+    fn a_line_that_only_reads_below_where_it_runs_is_judged_as_a_read() {
+        let tool = ExecuteShellCommand::new(&crate::ShellOptions::default(), Arc::default());
+        let effects = |args: Value| tool.facts(&args).unwrap().effects;
+        let all = tool.spec().effects;
+        assert_eq!(
+            effects(json!({"command": "git status | wc"})),
+            Effects::READ
+        );
+        for args in [
+            json!({"command": "git push"}),
+            json!({"command": "ls /"}),
+            json!({"command": "ls > f"}),
+            json!({"command": "ls '"}),
+            json!({"command": "ls", "env": {"PATH": "."}}),
+        ] {
+            assert_eq!(effects(args.clone()), all, "{args}");
+        }
+    }
+}
