@@ -18,6 +18,12 @@ const IDENTITY: [&str; 9] = [
     "token",
 ];
 
+/// Those of them that may say for whom something is, where the schema marks them as that.
+const ADDRESSED: [&str; 3] = ["stream_id", "group_id", "user_id"];
+
+/// Marks a parameter as a mere target.
+const TARGET: &str = "x-target";
+
 /// How deep the combinators of a schema are followed when its parameters are listed.
 const MAX_COMBINATORS: usize = 8;
 
@@ -51,7 +57,9 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
 fn refuse_identity(schema: &Map<String, Value>) -> Result<(), String> {
     let mut found = Vec::new();
     parameters(schema, schema, MAX_COMBINATORS, &mut |name| {
-        if IDENTITY.contains(&name) {
+        let said = schema.get("properties").and_then(|all| all.get(name));
+        let is_target = said.and_then(|said| said.get(TARGET)) == Some(&Value::Bool(true));
+        if IDENTITY.contains(&name) && !(is_target && ADDRESSED.contains(&name)) {
             found.push(name.to_owned());
         }
     });

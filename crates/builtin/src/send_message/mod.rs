@@ -102,7 +102,7 @@ pub struct SendMessage {
 
 impl Default for SendMessage {
     fn default() -> Self {
-        let id = |what: &str| json!({ "type": "string", "maxLength": 256, "description": what });
+        let id = |what: &str| json!({ "type": "string", "maxLength": 256, "x-target": true, "description": what });
         let input = object(
             &["text"],
             json!({
