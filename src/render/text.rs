@@ -37,6 +37,8 @@ fn is_hidden(character: char) -> bool {
         '\n' | '\t' => false,
         '\u{200e}' | '\u{200f}' | '\u{61c}' => true,
         '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        // Without width. The joiners of letters and pictures stay.
+        '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{180e}' => true,
         '\u{e0000}'..='\u{e007f}' => true,
         _ => character.is_control(),
     }
@@ -113,6 +115,12 @@ mod tests {
         #[case] clipped: &str,
     ) {
         assert_eq!(clip(text, most), clipped);
+    }
+
+    #[test]
+    fn d05_what_has_no_width_or_turns_the_text_around_is_shown() {
+        assert_eq!(one_line("r\u{200b}m\u{feff}"), "r<U+200B>m<U+FEFF>");
+        assert_eq!(one_line("a\u{202e}b"), "a<U+202E>b");
     }
 
     #[test]
