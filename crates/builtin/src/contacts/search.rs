@@ -17,7 +17,7 @@ const MOST_KEYWORDS: usize = 20;
 const WORDS: Words<'static> = Words {
     name: "search_users",
     description: "Finds people to write to by a part of a name, an id or the name of a group. Use \
-        it before send_message when you do not know the id. It finds whoever has any of the \
+        it when you need the id of somebody and do not know it. It finds whoever has any of the \
         keywords. Not for what is known of a person: that is query_person.",
     keywords: &[
         "contacts",

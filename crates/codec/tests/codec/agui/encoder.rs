@@ -261,6 +261,7 @@ fn every_kind_of_wait_has_its_reason_and_its_schema() {
         question: "Which?".to_owned(),
         choices: choices.iter().map(|&choice| choice.to_owned()).collect(),
         sensitive,
+        questionnaire: None,
     };
     let kinds = [
         (question(&[], true), None),

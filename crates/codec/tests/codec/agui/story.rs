@@ -5,7 +5,7 @@ use std::sync::Arc;
 use outfitter_codec::{EventOrder, Watched};
 use outfitter_core::{
     Audience, CallId, Code, DeltaKind, ErrorInfo, Event, EventBody, Hash, Interrupt, InterruptId,
-    InterruptKind, Message, MessageId, MessageRole, OnExpiry, Part, Role, RunId, RunOutcome,
+    InterruptKind, Message, MessageId, MessageRole, Mode, OnExpiry, Part, Role, RunId, RunOutcome,
     RunOutput, RunStarted, SandboxSummary, Status, Stream, TokenUsage, ToolCall, ToolOutput,
     UiHints, UnixMs, WarningCode,
 };
@@ -90,7 +90,7 @@ impl Writer {
         writer.bodies.push(EventBody::RunStarted(RunStarted {
             resumes: resumes.map(|run| RunId::new(format!("run_{run}")).unwrap()),
             model: Some("openai/gpt-5".to_owned()),
-            mode: "agent".to_owned(),
+            mode: Mode::Agent,
             tools: Vec::new(),
             skills: Vec::new(),
             sandbox: SandboxSummary {

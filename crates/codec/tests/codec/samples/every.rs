@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use outfitter_core::{
     ArtifactId, Audience, Code, DeltaKind, ErrorInfo, Event, EventBody, Hash, Interrupt,
-    InterruptId, InterruptKind, MessageId, MessageRole, OnExpiry, Part, Role, RunId, RunOutcome,
-    RunOutput, RunStarted, SandboxSummary, Status, Stream, SuggestedAction, TokenUsage, ToolCall,
-    ToolOutput, Truncated, UiHints, UnixMs, UsageSource, WarningCode,
+    InterruptId, InterruptKind, ItemType, MessageId, MessageRole, Mode, OnExpiry, Part,
+    Questionnaire, QuestionnaireItem, QuestionnaireKind, Role, RunId, RunOutcome, RunOutput,
+    RunStarted, SandboxSummary, Status, Stream, SuggestedAction, TokenUsage, ToolCall, ToolOutput,
+    Truncated, UiHints, UnixMs, UsageSource, WarningCode,
 };
 use serde_json::json;
 
@@ -59,6 +60,29 @@ pub(crate) fn full_output() -> ToolOutput {
     }
 }
 
+/// Every kind of question in one form.
+fn form() -> Questionnaire {
+    let item = |answer, options: &[&str], default| QuestionnaireItem {
+        id: format!("{answer:?}").to_lowercase(),
+        answer,
+        label: "Which?".to_owned(),
+        options: options.iter().map(|&option| option.to_owned()).collect(),
+        required: answer == ItemType::Text,
+        default,
+    };
+    Questionnaire {
+        title: "A trip".to_owned(),
+        kind: QuestionnaireKind::PlanInformation,
+        questions: vec![
+            item(ItemType::Text, &[], None),
+            item(ItemType::Single, &["a", "b"], Some(json!("a"))),
+            item(ItemType::Multi, &["a", "b"], None),
+            item(ItemType::Number, &[], Some(json!(3))),
+            item(ItemType::Confirm, &[], None),
+        ],
+    }
+}
+
 /// One event of every kind. They are no run: nothing about their order is right.
 pub(crate) fn every_kind() -> Vec<Event> {
     let text = |text: &str| Part::Text {
@@ -70,7 +94,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
             EventBody::RunStarted(RunStarted {
                 resumes: Some(RunId::new("run_8").unwrap()),
                 model: Some("anthropic/claude".to_owned()),
-                mode: "plan".to_owned(),
+                mode: Mode::Plan,
                 tools: vec!["grep".to_owned()],
                 skills: vec!["pdf".to_owned()],
                 sandbox: SandboxSummary {
@@ -127,6 +151,13 @@ pub(crate) fn every_kind() -> Vec<Event> {
                 question: "Which?".to_owned(),
                 choices: vec!["a".to_owned()],
                 sensitive: false,
+                questionnaire: None,
+            }),
+            waits(InterruptKind::Question {
+                question: "A trip".to_owned(),
+                choices: Vec::new(),
+                sensitive: false,
+                questionnaire: Some(Box::new(form())),
             }),
             waits(InterruptKind::Approval {
                 reason: "it writes outside the workspace".to_owned(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Audience, DeltaKind, Event, EventBody, Hash, Interrupt, InterruptId, InterruptKind, MessageId,
-    MessageRole, OnExpiry, Part, Role, RunOutcome, RunOutput, RunStarted, SandboxSummary, Status,
-    Stream, TokenUsage, ToolCall, ToolOutput, UnixMs, UsageSource,
+    MessageRole, Mode, OnExpiry, Part, Role, RunOutcome, RunOutput, RunStarted, SandboxSummary,
+    Status, Stream, TokenUsage, ToolCall, ToolOutput, UnixMs, UsageSource,
 };
 use serde_json::json;
 
@@ -15,7 +15,7 @@ fn started(tools: &[&str]) -> EventBody {
     EventBody::RunStarted(RunStarted {
         resumes: None,
         model: Some("openai/gpt-5".to_owned()),
-        mode: "agent".to_owned(),
+        mode: Mode::Agent,
         tools: tools.iter().map(|&name| name.to_owned()).collect(),
         skills: Vec::new(),
         sandbox: SandboxSummary {
@@ -152,6 +152,7 @@ pub(crate) fn waiting_run() -> Vec<Event> {
                     question: "Which colour?".to_owned(),
                     choices: vec!["red".to_owned(), "blue".to_owned()],
                     sensitive: false,
+                    questionnaire: None,
                 },
                 schema: Some(json!({"enum": ["red", "blue"]})),
                 audience: Audience {
