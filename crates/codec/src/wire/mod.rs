@@ -16,8 +16,8 @@ pub(crate) use event::{
     Answered, Approval, Audience, Delta, Question, RunFinished, RunOutput, RunStarted,
     ToolCallLine, ToolProgress, Usage, WaitReason, Waiting, Warning,
 };
-pub use line::VERSION;
 pub(crate) use form::Form;
+pub use line::VERSION;
 pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};
