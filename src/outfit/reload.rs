@@ -75,7 +75,8 @@ impl Outfitter {
             self.builtin.replace(settings::builtin(&next));
         }
         self.registry
-            .configure(settings::tools_config(&next, &self.presets));
+            .configure(settings::tools_config(&next, &self.first, &self.presets));
+        settings::count_tokens(&next);
         self.pipeline
             .configure(settings::pipeline_options(&next, &self.environment));
         let available = next.skills.available.iter().map(String::as_str);

@@ -18,6 +18,7 @@ mod errors;
 mod init;
 mod keys;
 mod ledger;
+mod mended;
 mod serving;
 mod skills;
 mod tool_format;

@@ -33,4 +33,5 @@ mod peers;
 mod reload;
 mod table;
 mod terminal;
+mod together;
 mod waiting;

@@ -71,9 +71,9 @@ impl Tool for ProjectTool {
             effects,
             min_role: least,
             idempotent: effects.read_only(),
-            targets: Default::default(),
             inner: None,
             subject: Some(call.subcommand.subject()),
+            targets: outfitter_core::Targets::Arguments,
         })
     }
 

@@ -1,24 +1,56 @@
-//! Token counts in the `o200k_base` vocabulary.
+//! Token counts in the vocabulary of the process: `o200k_base` unless it is told another.
 //!
 //! For models with another vocabulary the count is an estimate. The tables cost about 65 MB and
 //! 60 ms, so they load only when a text is longer in bytes than its limit in tokens: a token
 //! covers at least one byte, so a shorter text always fits.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use bpe_openai::Tokenizer;
 
-/// The longest token of the vocabulary in bytes. A text longer than this many bytes per token of
+/// A vocabulary of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum Vocabulary {
+    /// That of OpenAI's present models.
+    #[default]
+    O200kBase = 0,
+    /// That of OpenAI's models before, and of many that follow them.
+    Cl100kBase = 1,
+}
+
+/// The one that is counted in.
+static VOCABULARY: AtomicU8 = AtomicU8::new(Vocabulary::O200kBase as u8);
+
+/// Counts in this vocabulary from now on, in the whole process: a text has one count, whoever asks.
+pub fn count_in(vocabulary: Vocabulary) {
+    VOCABULARY.store(vocabulary as u8, Ordering::Relaxed);
+}
+
+/// The longest token of a vocabulary in bytes. A text longer than this many bytes per token of
 /// its limit is over the limit whatever it says, and need not be tokenised either.
 pub const LONGEST_TOKEN_BYTES: usize = 128;
 
 /// The first guess of how many bytes a token covers; windows grow from it by doubling.
 const USUAL_TOKEN_BYTES: usize = 4;
 
-static TABLES: OnceLock<&'static Tokenizer> = OnceLock::new();
+static TABLES: [OnceLock<&'static Tokenizer>; 2] = [OnceLock::new(), OnceLock::new()];
 
 fn tables() -> &'static Tokenizer {
-    TABLES.get_or_init(bpe_openai::o200k_base)
+    let cl100k = VOCABULARY.load(Ordering::Relaxed) == Vocabulary::Cl100kBase as u8;
+    tables_of(if cl100k {
+        Vocabulary::Cl100kBase
+    } else {
+        Vocabulary::O200kBase
+    })
+}
+
+fn tables_of(vocabulary: Vocabulary) -> &'static Tokenizer {
+    TABLES[vocabulary as usize].get_or_init(match vocabulary {
+        Vocabulary::O200kBase => bpe_openai::o200k_base,
+        Vocabulary::Cl100kBase => bpe_openai::cl100k_base,
+    })
 }
 
 /// Whether the token tables have been loaded in this process.
@@ -35,7 +67,7 @@ fn tables() -> &'static Tokenizer {
 /// ```
 #[must_use]
 pub fn tables_loaded() -> bool {
-    TABLES.get().is_some()
+    TABLES.iter().any(|tables| tables.get().is_some())
 }
 
 /// Whether a text keeps to a limit.
@@ -153,6 +185,23 @@ mod tests {
             .map(|token| bpe.token_len(token))
             .max();
         assert_eq!(longest, Some(LONGEST_TOKEN_BYTES));
+    }
+
+    #[test]
+    fn each_vocabulary_has_counts_of_its_own_and_no_longer_token_than_is_said() {
+        let text = "你好，世界。今天的天气很好。";
+        let counts = [Vocabulary::O200kBase, Vocabulary::Cl100kBase].map(|vocabulary| {
+            let tables = tables_of(vocabulary);
+            let longest = (0..tables.bpe.num_tokens())
+                .map(|token| tables.bpe.token_len(u32::try_from(token).unwrap()))
+                .max();
+            assert!(
+                longest <= Some(LONGEST_TOKEN_BYTES),
+                "{vocabulary:?}: {longest:?}"
+            );
+            tables.count(text)
+        });
+        assert!(counts[0] < counts[1], "{counts:?}");
     }
 
     #[test]

@@ -13,7 +13,8 @@ Examples:
   outfitter serve --bind 127.0.0.1:0 --json      any free port; prints where
   curl -N localhost:8470/v1/runs -H 'content-type: application/json' -d '{\"input\":\"hello\"}'
 
-Callers have the role of [permissions] http_role. Only this machine may call.")]
+Callers have the role of [permissions] http_role. Only this machine may call.
+SIGHUP makes it read its configuration again, whole or not at all.")]
 pub struct ServeArgs {
     /// Where to listen: a loopback address and a port [default: 127.0.0.1:8470]
     #[arg(long, value_name = "ADDRESS:PORT")]

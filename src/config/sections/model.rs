@@ -94,4 +94,7 @@ pub enum Tokenizer {
     /// The vocabulary of OpenAI's present models.
     #[serde(rename = "o200k_base")]
     O200kBase,
+    /// The vocabulary of OpenAI's models before, and of many that follow them.
+    #[serde(rename = "cl100k_base")]
+    Cl100kBase,
 }
