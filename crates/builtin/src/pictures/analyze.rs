@@ -167,7 +167,7 @@ impl Tool for AnalyzeImage {
         let mut outcome = Outcome::json(result);
         match describe(cx, &picture, &bytes, args.prompt).await {
             Ok(text) => outcome.result["description"] = json!(text),
-            Err(error) => outcome = outcome.failing(error),
+            Err(error) => outcome = outcome.failing(error.into_info()),
         }
         Ok(outcome.into())
     }
@@ -176,20 +176,20 @@ impl Tool for AnalyzeImage {
 impl AnalyzeImage {
     async fn bytes(&self, cx: &ToolContext, image: &str) -> Result<Vec<u8>, ToolError> {
         match Place::of(image) {
-            Place::Url(url) => self.from_web(cx, url).await,
+            Place::Url(url) => self.on_the_web(cx, url).await,
             Place::Artifact(id) => from_artifact(cx, &id).await,
-            Place::Path(path) => self.from_file(cx, path).await,
+            Place::Path(path) => self.in_a_file(cx, path).await,
         }
     }
 
-    async fn from_web(&self, cx: &ToolContext, url: &str) -> Result<Vec<u8>, ToolError> {
+    async fn on_the_web(&self, cx: &ToolContext, url: &str) -> Result<Vec<u8>, ToolError> {
         let Some(web) = &self.web else {
             return Err(ToolError::unavailable(
                 "nothing is fetched here: [web] enabled is false",
             ));
         };
         let fetched = web.fetch(cx, url, web.timeout(), MAX_BYTES).await;
-        let fetched = fetched.map_err(|error| error.at("/image"))?;
+        let fetched = fetched.map_err(at_image)?;
         if fetched.status >= 400 {
             let message = format!("the server answered {}", fetched.status);
             return Err(ErrorInfo::new(Code::Failed, message).at("/image").into());
@@ -200,8 +200,7 @@ impl AnalyzeImage {
         Ok(fetched.body.bytes)
     }
 
-    async fn from_file(&self, cx: &ToolContext, path: &str) -> Result<Vec<u8>, ToolError> {
-        let at_image = |error: ToolError| ToolError::from(error.into_info().at("/image"));
+    async fn in_a_file(&self, cx: &ToolContext, path: &str) -> Result<Vec<u8>, ToolError> {
         let file = self.access.file(cx, path).map_err(at_image)?;
         let mut bytes = Vec::new();
         loop {
@@ -223,6 +222,10 @@ impl AnalyzeImage {
             }
         }
     }
+}
+
+fn at_image(error: ToolError) -> ToolError {
+    error.into_info().at("/image").into()
 }
 
 async fn from_artifact(cx: &ToolContext, id: &ArtifactId) -> Result<Vec<u8>, ToolError> {
@@ -257,14 +260,14 @@ async fn describe(
     picture: &Picture,
     bytes: &[u8],
     prompt: String,
-) -> Result<String, ErrorInfo> {
+) -> Result<String, ToolError> {
     let unseen =
-        |why: &str| ErrorInfo::new(Code::Unavailable, format!("nobody can describe it: {why}"));
+        |why: &str| ToolError::new(Code::Unavailable, format!("nobody can describe it: {why}"));
     let longest = picture.width.max(picture.height);
     if longest > MAX_SIDE {
         let message =
             format!("a side of {longest} pixels is more than the {MAX_SIDE} a model is shown");
-        return Err(ErrorInfo::new(Code::TooLarge, message));
+        return Err(ToolError::new(Code::TooLarge, message));
     }
     if picture.mime == "image/bmp" {
         return Err(unseen("models take PNG, JPEG, GIF and WebP"));
@@ -294,7 +297,7 @@ async fn describe(
         messages: vec![Arc::new(message)],
         tools: Arc::from([]),
     };
-    let broken = |error| ErrorInfo::new(Code::Unavailable, format!("failed to {}", chain(&error)));
+    let broken = |error| ToolError::new(Code::Unavailable, format!("failed to {}", chain(&error)));
     let mut reply = model
         .stream(request, cx.cancel.child())
         .await

@@ -1,7 +1,7 @@
 //! What a picture is, by its first bytes and never by its name.
 
 use imagesize::ImageType;
-use outfitter_core::{Code, ErrorInfo};
+use outfitter_core::ToolError;
 
 /// The most bytes of a picture that are read.
 pub(super) const MAX_BYTES: u64 = 5 << 20;
@@ -21,7 +21,7 @@ pub(super) struct Picture {
 }
 
 /// Looks at the bytes.
-pub(super) fn look(bytes: &[u8]) -> Result<Picture, ErrorInfo> {
+pub(super) fn look(bytes: &[u8]) -> Result<Picture, ToolError> {
     let mime = match imagesize::image_type(bytes) {
         Ok(ImageType::Png) => "image/png",
         Ok(ImageType::Jpeg) => "image/jpeg",
@@ -32,7 +32,7 @@ pub(super) fn look(bytes: &[u8]) -> Result<Picture, ErrorInfo> {
     };
     let size = imagesize::blob_size(bytes).map_err(|error| {
         let message = format!("it begins like {mime} and is broken: {error}");
-        ErrorInfo::new(Code::InvalidArguments, message).at("/image")
+        ToolError::invalid("/image", message)
     })?;
     Ok(Picture {
         mime,
@@ -41,9 +41,9 @@ pub(super) fn look(bytes: &[u8]) -> Result<Picture, ErrorInfo> {
     })
 }
 
-fn no_picture(bytes: &[u8]) -> ErrorInfo {
+fn no_picture(bytes: &[u8]) -> ToolError {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(1024)]).to_ascii_lowercase();
-    let wrong = |message: &str| ErrorInfo::new(Code::InvalidArguments, message).at("/image");
+    let wrong = |message: &str| ToolError::invalid("/image", message);
     if bytes.is_empty() {
         return wrong("it is empty");
     }
@@ -64,6 +64,7 @@ fn no_picture(bytes: &[u8]) -> ErrorInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use outfitter_core::Code;
     use rstest::rstest;
 
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x01\x02\0\0\0\x03\x08\x06\0\0\0";
@@ -117,7 +118,7 @@ mod tests {
     fn what_is_no_picture_is_told_as_what_it_is(#[case] bytes: &[u8], #[case] message: &str) {
         let error = look(bytes).unwrap_err();
         assert_eq!(
-            (error.code, error.message.as_str()),
+            (error.code(), error.info().message.as_str()),
             (Code::InvalidArguments, message)
         );
     }
@@ -125,6 +126,6 @@ mod tests {
     #[test]
     fn a_picture_that_breaks_off_is_told() {
         let error = look(&PNG[..12]).unwrap_err();
-        assert_eq!(error.code, Code::InvalidArguments);
+        assert_eq!(error.code(), Code::InvalidArguments);
     }
 }

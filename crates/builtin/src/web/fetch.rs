@@ -161,10 +161,10 @@ impl FetchWebpages {
         match self.fetcher.fetch(cx, url, timeout, u64::MAX).await {
             Ok(fetched) => {
                 if let Err(error) = one.fill(cx, fetched, args).await {
-                    one.fail(error);
+                    one.fail(error.into_info());
                 }
             }
-            Err(error) => one.fail(error),
+            Err(error) => one.fail(error.into_info()),
         }
         one
     }
@@ -200,7 +200,7 @@ impl One {
         cx: &ToolContext,
         fetched: Fetched,
         args: &Args,
-    ) -> Result<(), ErrorInfo> {
+    ) -> Result<(), ToolError> {
         let Fetched {
             url,
             status,
@@ -221,9 +221,9 @@ impl One {
         let bytes = Bytes::from(body.bytes);
         let (shared, base) = (bytes.clone(), url.clone());
         let read = move || readable(&shared, &content_type, &base, form);
-        let read = tokio::task::spawn_blocking(read).await.map_err(|error| {
-            ErrorInfo::new(Code::Internal, format!("failed to read the page: {error}"))
-        })?;
+        let read = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|error| ToolError::internal(format!("failed to read the page: {error}")))?;
         match read {
             Readable::Text { title, text, mime } => {
                 let (shown, more) = head(&text, args::to_usize(args.max_chars));

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use outfitter_core::{Code, ErrorInfo, ToolContext, chain};
+use outfitter_core::{Code, ToolContext, ToolError, chain};
 use outfitter_net::reqwest::Url;
 use outfitter_net::reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
@@ -81,17 +81,17 @@ impl Fetcher {
         url: &str,
         timeout: Duration,
         max: u64,
-    ) -> Result<Fetched, ErrorInfo> {
+    ) -> Result<Fetched, ToolError> {
         let url = parse(url)?;
         let fetched = tokio::time::timeout(timeout, self.all_of(url, max));
         tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
-                Err(ErrorInfo::new(Code::Cancelled, "the call was stopped"))
+                Err(ToolError::new(Code::Cancelled, "the call was stopped"))
             }
             fetched = fetched => match fetched {
                 Ok(fetched) => fetched.map_err(|error| told(&error)),
-                Err(_) => Err(ErrorInfo::new(
+                Err(_) => Err(ToolError::new(
                     Code::Timeout,
                     format!("it took more than {} s", timeout.as_secs()),
                 )),
@@ -115,8 +115,8 @@ impl Fetcher {
     }
 }
 
-fn parse(text: &str) -> Result<Url, ErrorInfo> {
-    let wrong = |why: String| ErrorInfo::new(Code::InvalidArguments, why);
+fn parse(text: &str) -> Result<Url, ToolError> {
+    let wrong = |why: String| ToolError::new(Code::InvalidArguments, why);
     let url = Url::parse(text).map_err(|error| wrong(format!("it is no url: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         let scheme = url.scheme();
@@ -143,7 +143,7 @@ fn headers() -> HeaderMap {
     ])
 }
 
-fn told(error: &NetError) -> ErrorInfo {
+fn told(error: &NetError) -> ToolError {
     let code = match error {
         NetError::Refused(_) => Code::NotPermitted,
         NetError::Scheme { .. } | NetError::Request { .. } => Code::InvalidArguments,
@@ -161,5 +161,5 @@ fn told(error: &NetError) -> ErrorInfo {
         | NetError::GuardedProxy
         | NetError::Credential => Code::Internal,
     };
-    ErrorInfo::new(code, format!("failed to {}", chain(error)))
+    ToolError::new(code, format!("failed to {}", chain(error)))
 }

@@ -271,11 +271,9 @@ impl Writer {
                 self.mark("> ");
             }
             "tr" | "dt" | "dd" | "option" => self.line(0),
-            "td" | "th" => {
-                if !self.at_line_start() {
-                    self.out.push_str(" | ");
-                    self.space = false;
-                }
+            "td" | "th" if !self.at_line_start() => {
+                self.out.push_str(" | ");
+                self.space = false;
             }
             "a" => {
                 self.close_link();
