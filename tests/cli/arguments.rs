@@ -14,7 +14,7 @@ use crate::world::World;
 #[case(&["run", "hi", "--approval", "always"], "ask, never")]
 #[case(&["tools", "show", "grep", "--format", "xml"], "openai, anthropic, mcp")]
 #[case(&["skills", "show"], "<NAME>")]
-#[case(&["run", "hi", "--mode", "plan"], "unexpected argument '--mode'")]
+#[case(&["run", "hi", "--mode", "yolo"], "agent, plan, chat")]
 fn a_wrong_value_says_what_is_right(#[case] args: &[&str], #[case] message: &str) {
     let ran = World::new().run(args);
     assert_eq!(ran.code, 2, "{}", ran.shown());

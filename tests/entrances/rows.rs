@@ -130,7 +130,7 @@ pub(crate) fn rows(artifacts: &Artifacts) -> Vec<Row> {
         row(
             "exec",
             "execute_shell_command",
-            json!({"command": "true"}),
+            json!({"command": "touch made.txt"}),
             Admin,
             AsksUnlessIsolated,
         ),

@@ -91,7 +91,7 @@ fn what_would_be_asked_is_denied_where_nobody_shall_be() {
         ));
         world.write(
             "here/script.yaml",
-            "- tool_calls: [{ name: execute_shell_command, arguments: { command: pwd } }]\n\
+            "- tool_calls: [{ name: execute_shell_command, arguments: { command: touch made } }]\n\
              - text: done\n",
         );
         let serving = Serving::start(&world);
