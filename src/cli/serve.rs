@@ -11,7 +11,7 @@ use outfitter_core::{CallHost, Cancel, Code, chain};
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{Mounted, Server, ServerConfig, ServerParts};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Invocation;
 use super::args::ServeArgs;
@@ -27,6 +27,9 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     let address = address(&whole.config().server.bind)?;
     let whole = Arc::new(whole);
     runtime()?.block_on(async {
+        // Before anybody is told that it serves: by default the signal ends a process.
+        let hangup =
+            signal(SignalKind::hangup()).map_err(|error| Failure::of(Code::Unavailable, &error))?;
         whole.connect().await?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
@@ -56,7 +59,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
-        let serving = reloading(at, args, &whole, serving);
+        let serving = reloading(at, args, (&whole, hangup), serving);
         let ended = until_stopped_by(Signals::to_a_server()?, &cancel, serving).await?;
         whole.disconnect().await;
         ended?.map_err(|error| Failure::of(Code::Unavailable, &error))?;
@@ -103,11 +106,9 @@ pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
 async fn reloading<T>(
     at: &Invocation<'_>,
     args: &ServeArgs,
-    whole: &Outfitter,
+    (whole, mut hangup): (&Outfitter, Signal),
     serving: impl Future<Output = T>,
 ) -> Result<T, Stop> {
-    let mut hangup =
-        signal(SignalKind::hangup()).map_err(|error| Failure::of(Code::Unavailable, &error))?;
     let mut serving = std::pin::pin!(serving);
     loop {
         tokio::select! {
