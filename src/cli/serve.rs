@@ -142,7 +142,7 @@ fn reloaded(at: &Invocation<'_>, args: &ServeArgs, whole: &Outfitter) -> String 
     if let Some(problem) = bind {
         return refused(vec![problem]);
     }
-    let plan = match whole.reload(loaded.config) {
+    let plan = match whole.reload(&loaded.config) {
         Ok(plan) => plan,
         Err(error) => return refused(error.problems.iter().map(|one| chain(one)).collect()),
     };

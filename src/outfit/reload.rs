@@ -47,13 +47,13 @@ impl Outfitter {
     ///
     /// # Errors
     /// [`ReloadRefused`], with everything that is wrong.
-    pub fn reload(&self, config: Config) -> Result<ReloadPlan, ReloadRefused> {
+    pub fn reload(&self, config: &Config) -> Result<ReloadPlan, ReloadRefused> {
         let _one_at_a_time = self.reloading.lock();
         let now = self.config();
-        let (next, plan) = planned(&now, &config);
-        let presets = settings::presets(&config, &self.presets);
-        let mut problems = names::wrong(&config, &self.registry, &presets);
-        problems.extend(skills::catalog(&config, &self.environment).err());
+        let (next, plan) = planned(&now, config);
+        let presets = settings::presets(config, &self.presets);
+        let mut problems = names::wrong(config, &self.registry, &presets);
+        problems.extend(skills::catalog(config, &self.environment).err());
         if next.model != now.model {
             problems.extend(self.model_of(&next).err());
         }

@@ -87,7 +87,7 @@ async fn an_embedding_program_reloads_the_whole() {
     let mut config = (*whole.config()).clone();
     config.agent.max_turns = 7;
     config.server.heartbeat_seconds = 9;
-    let plan = whole.reload(config.clone()).unwrap();
+    let plan = whole.reload(&config).unwrap();
     assert_eq!(plan.hot, ["agent.max_turns"]);
     assert_eq!(plan.restart, ["server.heartbeat_seconds"]);
     assert_eq!(agent.parts().settings.limits.max_turns, 7);
@@ -96,7 +96,7 @@ async fn an_embedding_program_reloads_the_whole() {
     config.agent.max_turns = 8;
     config.tools.available = vec!["calculater".to_owned(), "grepp".to_owned()];
     config.skills.available = vec!["none".to_owned()];
-    let refused = whole.reload(config).unwrap_err();
+    let refused = whole.reload(&config).unwrap_err();
     assert_eq!(refused.problems.len(), 3, "{refused}");
     assert!(refused.to_info().message.contains("grepp"), "{refused}");
     assert_eq!(agent.parts().settings.limits.max_turns, 7);

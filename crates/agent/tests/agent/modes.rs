@@ -69,7 +69,7 @@ fn all() -> Script {
 fn started(events: &[Arc<Event>]) -> RunStarted {
     match &events[0].body {
         EventBody::RunStarted(started) => started.clone(),
-        other => panic!("{other:?}"),
+        other => unreachable!("{other:?}"),
     }
 }
 
