@@ -111,6 +111,10 @@ fn typed(subcommand: &Subcommand, name: &str, text: &str) -> Result<Value, Fault
             .parse::<i64>()
             .map(Value::from)
             .map_err(|_| wrong("whole number")),
+        Some("number") => text
+            .parse::<serde_json::Number>()
+            .map(Value::Number)
+            .map_err(|_| wrong("number")),
         Some("boolean") => text
             .parse::<bool>()
             .map(Value::from)

@@ -23,6 +23,12 @@ impl Subcommand {
 
 /// All of them.
 pub(crate) fn subcommands() -> Vec<Subcommand> {
+    let mut all = calendar();
+    all.extend(crate::contacts::subcommands());
+    all
+}
+
+fn calendar() -> Vec<Subcommand> {
     vec![
         Subcommand {
             command: "calendar",

@@ -9,7 +9,7 @@ use crate::describe::subcommands;
 /// How the program is used.
 pub(crate) fn help() -> String {
     let mut text = String::from(
-        "A calendar. Each sees what is theirs.\n\nusage: planner COMMAND SUBCOMMAND [--name=value …]\n",
+        "A calendar and contacts. Each sees what is theirs.\n\nusage: planner COMMAND SUBCOMMAND [--name=value …]\n",
     );
     for one in subcommands() {
         // Writing to a String cannot fail.
@@ -24,13 +24,45 @@ pub(crate) fn help() -> String {
     }
     text.push_str(
         "\n  describe --json: what programs may call, as JSON\n\n\
-         The calendar is kept in PLANNER_DIR. With --json, input may come with --stdin as {\"args\":{…}}.\n",
+         All of it is kept in PLANNER_DIR. With --json, input may come with --stdin as {\"args\":{…}}.\n",
     );
     text
 }
 
-/// A result as lines: an event each.
+/// A result as lines: an event or a contact each.
 pub(crate) fn lines(result: &Value) -> String {
+    contacts(result).unwrap_or_else(|| events(result))
+}
+
+/// What the contacts answered, if it is that.
+fn contacts(result: &Value) -> Option<String> {
+    let word = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+    let line = |one: &Value, id: &str| {
+        let [name, platform, id] = ["name", "platform", id].map(|key| word(one, key));
+        format!("{id}  {platform}  {name}\n")
+    };
+    if let Some(users) = result["users"].as_array() {
+        if users.is_empty() {
+            return Some("nobody\n".to_owned());
+        }
+        return Some(users.iter().map(|one| line(one, "user_id")).collect());
+    }
+    if let Some(contact) = result.get("contact") {
+        let action = word(result, "action");
+        return Some(format!("{action}:\n{}", line(contact, "id")));
+    }
+    if let Some(profile) = result.get("profile") {
+        let known = ["name", "platform", "about"].map(|key| word(profile, key));
+        return Some(format!(
+            "{}  {}\n",
+            word(result, "person_id"),
+            known.join("  ")
+        ));
+    }
+    result.get("value").map(|value| format!("{value}\n"))
+}
+
+fn events(result: &Value) -> String {
     let events: Vec<&Value> = match (&result["events"], &result["event"]) {
         (Value::Array(events), _) => events.iter().collect(),
         (_, event @ Value::Object(_)) => vec![event],

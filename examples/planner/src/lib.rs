@@ -1,4 +1,5 @@
-//! A project's own command line: `planner calendar read` and `planner calendar write`.
+//! A project's own command line: a calendar (`planner calendar read`, `write`) and contacts
+//! (`planner contacts search`, `person`, `frequency`, `add`).
 //!
 //! It is an ordinary program, which people use by hand. It is also a *project CLI*: it describes
 //! itself (`planner describe --json`), and what it is called with and answers keeps to
@@ -11,7 +12,7 @@
 //!
 //! | variable | what it is |
 //! |---|---|
-//! | `PLANNER_DIR` | where the calendar is kept |
+//! | `PLANNER_DIR` | where the calendar and the contacts are kept |
 //! | `PROJECT_CLI_TOKEN` | the credential |
 //! | `PROJECT_CLI_JWKS_FILE` | the keys it is checked with |
 //! | `PROJECT_CLI_AUDIENCE` | whom it must be for |
@@ -19,11 +20,13 @@
 pub mod answer;
 mod arguments;
 mod calendar;
+mod contacts;
 mod describe;
 mod fault;
 mod human;
 mod instant;
 mod program;
+mod rows;
 pub mod store;
 pub mod who;
 

@@ -9,12 +9,13 @@ use outfitter_core::Code;
 
 use crate::answer::{Answer, document};
 use crate::arguments::{self, Wanted};
+use crate::contacts::Contacts;
 use crate::fault::Fault;
 use crate::store::Store;
 use crate::who::{Asks, Caller, caller};
-use crate::{calendar, describe, human};
+use crate::{calendar, contacts, describe, human};
 
-/// The directory of the calendar.
+/// The directory of all that is kept.
 const DIRECTORY: &str = "PLANNER_DIR";
 
 /// The three streams of a program.
@@ -60,8 +61,14 @@ pub fn main_from(
             let caller = caller(asks, &subcommand.scope(), env);
             log(&subcommand.scope(), &caller, io);
             let done = caller.and_then(|caller| {
-                let store = Store::at(directory(env)?);
-                calendar::run(subcommand.name, args, &caller.who, &store)
+                let directory = directory(env)?;
+                match subcommand.command {
+                    "contacts" => {
+                        let contacts = Contacts::at(directory);
+                        contacts::run(subcommand.name, args, &caller.who, &contacts)
+                    }
+                    _ => calendar::run(subcommand.name, args, &caller.who, &Store::at(directory)),
+                }
             });
             tell(asks, &done, io)
         }

@@ -1,16 +1,13 @@
-//! Where events are kept: one JSON file. Every row has an owner, and there is no way to a row but as
-//! its owner.
+//! Where events are kept. Every row has an owner, and there is no way to a row but as its owner.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use jiff::Timestamp;
 use outfitter_core::{Code, Principal, Subject, Tenant};
 use serde::{Deserialize, Serialize};
 
 use crate::fault::Fault;
+use crate::rows::Rows;
 
 /// Events of one person.
 const MAX_EVENTS: usize = 10_000;
@@ -46,21 +43,6 @@ struct Row {
     event: Event,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Content {
-    v: u32,
-    rows: Vec<Row>,
-}
-
-impl Default for Content {
-    fn default() -> Self {
-        Self {
-            v: 1,
-            rows: Vec::new(),
-        }
-    }
-}
-
 /// The calendar of a directory.
 #[derive(Debug)]
 pub struct Store {
@@ -70,11 +52,8 @@ pub struct Store {
 /// The calendar of one person, as it was when it was opened. Others wait until it is let go.
 #[derive(Debug)]
 pub struct Mine {
-    file: PathBuf,
     who: (Tenant, Subject),
-    rows: Vec<Row>,
-    /// Held for as long as this lives.
-    _lock: File,
+    rows: Rows<Row>,
 }
 
 impl Store {
@@ -91,31 +70,9 @@ impl Store {
     /// # Errors
     /// [`Fault`] with `unavailable`.
     pub fn of(&self, who: &Principal) -> Result<Mine, Fault> {
-        let file = self.directory.join("calendar.json");
-        let open = || {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(&self.directory)?;
-            let lock = private(OpenOptions::new().write(true).create(true))
-                .open(self.directory.join("lock"))?;
-            lock.lock()?;
-            let content = match fs::read(&file) {
-                Ok(bytes) => serde_json::from_slice(&bytes)?,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
-                Err(error) => return Err(error),
-            };
-            Ok((lock, content))
-        };
-        let (lock, content): (File, Content) = open().map_err(|error| unusable(&error))?;
-        if content.v != 1 {
-            return Err(unusable(&"it was written by a newer planner"));
-        }
         Ok(Mine {
-            file,
             who: (who.tenant.clone(), who.subject.clone()),
-            rows: content.rows,
-            _lock: lock,
+            rows: Rows::open(&self.directory, "calendar")?,
         })
     }
 }
@@ -126,6 +83,7 @@ impl Mine {
     pub fn events(&self) -> Vec<&Event> {
         let mut events: Vec<&Event> = self
             .rows
+            .all
             .iter()
             .filter(|row| self.owns(row))
             .map(|row| &row.event)
@@ -158,19 +116,20 @@ impl Mine {
         };
         let place = self
             .rows
+            .all
             .iter()
             .position(|known| self.owns(known) && known.event.id == row.event.id);
         match place {
-            Some(at) => self.rows[at] = row,
+            Some(at) => self.rows.all[at] = row,
             None if self.events().len() >= MAX_EVENTS => {
                 return Err(Fault::new(
                     Code::Failed,
                     format!("there are {MAX_EVENTS} events already"),
                 ));
             }
-            None => self.rows.push(row),
+            None => self.rows.all.push(row),
         }
-        self.save()
+        self.rows.save()
     }
 
     /// Takes an event out.
@@ -181,41 +140,13 @@ impl Mine {
         let event = self.event(id)?.clone();
         let (tenant, subject) = &self.who;
         self.rows
+            .all
             .retain(|row| row.tenant != *tenant || row.subject != *subject || row.event.id != id);
-        self.save()?;
+        self.rows.save()?;
         Ok(event)
     }
 
     fn owns(&self, row: &Row) -> bool {
         (&row.tenant, &row.subject) == (&self.who.0, &self.who.1)
     }
-
-    fn save(&self) -> Result<(), Fault> {
-        let content = Content {
-            v: 1,
-            rows: self.rows.clone(),
-        };
-        let write = || {
-            let directory = self.file.parent().unwrap_or(Path::new("."));
-            // Made 0600, and in its place in one step or not at all.
-            let mut file = tempfile::NamedTempFile::new_in(directory)?;
-            serde_json::to_writer(&mut file, &content)?;
-            file.flush()?;
-            file.as_file().sync_all()?;
-            file.persist(&self.file).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|error: io::Error| unusable(&error))
-    }
-}
-
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.mode(0o600)
-}
-
-fn unusable(why: &dyn std::fmt::Display) -> Fault {
-    Fault::new(
-        Code::Unavailable,
-        format!("the calendar cannot be used: {why}"),
-    )
 }

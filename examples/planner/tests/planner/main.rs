@@ -8,6 +8,7 @@
 )]
 
 mod by_hand;
+mod contacts;
 mod owners;
 mod project_cli;
 mod support;
