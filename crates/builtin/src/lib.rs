@@ -30,7 +30,7 @@ pub use files::{
 pub use options::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions};
 pub use pictures::AnalyzeImage;
 pub use questionnaire::Questionnaire;
-pub use send_message::{Addressee, Letter, Messenger, Route, SendMessage, Taken};
+pub use send_message::{Addressee, Letter, Messenger, PolishModel, Route, SendMessage, Taken};
 pub use set::builtin_tools;
 pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, RunCommand, ShellProgress};
 pub use todo::{TodoLists, TodoRead, TodoWrite};

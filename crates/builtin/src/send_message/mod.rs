@@ -2,8 +2,10 @@
 //! installation.
 //!
 //! - [`target`]: whom it is for, and whether that is somebody else
+//! - [`polish`]: a text made better by a model
 //! - [`split`]: a long text in parts
 
+mod polish;
 mod split;
 mod target;
 
@@ -17,8 +19,10 @@ use serde_json::{Value, json};
 
 use crate::args;
 use crate::spec::{Words, object, spec};
+use polish::Polished;
 use target::{Reach, target};
 
+pub use polish::PolishModel;
 pub use target::Addressee;
 
 /// The most characters of a message.
@@ -117,6 +121,10 @@ impl Default for SendMessage {
                     "type": "string", "minLength": 1, "maxLength": 64,
                     "description": "The platform; only needed where there are channels to several.",
                 },
+                "polish": {
+                    "type": "boolean", "default": true,
+                    "description": "Whether a model may mend how the text is put, where there is one for it. Say false where every word matters.",
+                },
                 "split": {
                     "type": "boolean", "default": true,
                     "description": "Whether a long text goes in parts.",
@@ -129,6 +137,7 @@ impl Default for SendMessage {
                 "stream_id": { "type": "string", "description": "The conversation it is in." },
                 "created": { "type": "boolean", "description": "Whether that was begun with it." },
                 "parts": { "type": "integer", "description": "How many parts were delivered." },
+                "note": { "type": "string", "description": "Why the text went as it was written, where it was to be polished." },
             }),
         );
         Self {
@@ -152,6 +161,8 @@ struct Args {
     #[serde(rename = "user_id")]
     _user: Option<String>,
     platform: Option<String>,
+    #[serde(default = "yes")]
+    polish: bool,
     #[serde(default = "yes")]
     split: bool,
 }
@@ -186,14 +197,22 @@ impl Tool for SendMessage {
                 .with_hint("a table [channels.NAME] of the configuration makes one")
         })?;
         let route = messenger.route(args.platform.as_deref())?;
-        let texts = if args.split {
-            split::split(&args.text, route.split_chars, route.split_parts)
-        } else {
-            split::split(&args.text, usize::MAX, 1)
-        };
-        if texts.is_empty() {
+        if args.text.trim().is_empty() {
             return Err(ToolError::invalid("/text", "it says nothing"));
         }
+        let Polished { text, note } = if args.polish {
+            polish::polish(cx, args.text).await
+        } else {
+            Polished {
+                text: args.text,
+                note: None,
+            }
+        };
+        let texts = if args.split {
+            split::split(&text, route.split_chars, route.split_parts)
+        } else {
+            split::split(&text, usize::MAX, 1)
+        };
         let parts = texts.len();
         let mut taken = Taken::default();
         for (part, text) in (1..).zip(texts) {
@@ -213,21 +232,33 @@ impl Tool for SendMessage {
                 // Some of it is there: whoever sends it again must know.
                 Err(error) => {
                     let info: ErrorInfo = error.into_info();
-                    return Ok(told(&to, &route, taken, part - 1).failing(info).into());
+                    return Ok(told(&to, &route, taken, part - 1, note)
+                        .failing(info)
+                        .into());
                 }
             }
         }
-        Ok(told(&to, &route, taken, parts).into())
+        Ok(told(&to, &route, taken, parts, note).into())
     }
 }
 
-fn told(to: &Addressee, route: &Route, taken: Taken, parts: usize) -> Outcome {
+fn told(
+    to: &Addressee,
+    route: &Route,
+    taken: Taken,
+    parts: usize,
+    note: Option<String>,
+) -> Outcome {
     let stream = taken.stream_id.unwrap_or_else(|| match to {
         Addressee::Stream(id) => id.clone(),
         Addressee::Group(id) => format!("{}:group:{id}", route.platform),
         Addressee::User(id) => format!("{}:user:{id}", route.platform),
     });
-    Outcome::json(json!({ "stream_id": stream, "created": taken.created, "parts": parts }))
+    let mut result = json!({ "stream_id": stream, "created": taken.created, "parts": parts });
+    if let Some(note) = note {
+        result["note"] = note.into();
+    }
+    Outcome::json(result)
 }
 
 #[cfg(test)]

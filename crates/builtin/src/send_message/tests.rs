@@ -1,6 +1,10 @@
 use std::sync::{Arc, Mutex};
 
-use outfitter_core::{Code, Services, StreamId};
+use futures_util::StreamExt as _;
+use outfitter_core::{
+    Cancel, Code, ModelDelta, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream,
+    Services, StopReason, StreamId,
+};
 use serde_json::json;
 
 use super::*;
@@ -59,7 +63,8 @@ async fn sent(cx: &ToolContext, args: Value) -> Result<Box<Outcome>, ToolError> 
 #[tokio::test]
 async fn a_long_text_goes_in_parts_with_a_key_each() {
     let (cx, kept) = kept(9);
-    let args = json!({"text": "One. Two. Three.", "user_id": "bob", "stream_id": "home"});
+    let args =
+        json!({"text": "One. Two. Three.", "user_id": "bob", "stream_id": "home", "polish": false});
     let outcome = sent(&cx, args).await.unwrap();
     assert_eq!(
         outcome.result,
@@ -85,7 +90,8 @@ async fn a_long_text_goes_in_parts_with_a_key_each() {
 #[tokio::test]
 async fn a_text_goes_in_one_part_where_that_is_wanted() {
     let (cx, kept) = kept(9);
-    let args = json!({"text": "One. Two. Three.", "stream_id": "home", "split": false});
+    let args =
+        json!({"text": "One. Two. Three.", "stream_id": "home", "split": false, "polish": false});
     let outcome = sent(&cx, args).await.unwrap();
     assert_eq!(
         outcome.result,
@@ -142,4 +148,136 @@ fn a_message_to_somebody_else_is_more_than_one_to_oneself() {
     assert_eq!(effects(away), (true, "stream_id away".to_owned()));
     let group = json!({"text": "a", "stream_id": "home", "group_id": "g"});
     assert_eq!(effects(group), (true, "group_id g".to_owned()));
+}
+
+/// A model that says this, or fails.
+struct Says {
+    info: ModelInfo,
+    deltas: Vec<Result<ModelDelta, ()>>,
+    asked: Mutex<Vec<ModelRequest>>,
+}
+
+#[async_trait]
+impl ModelProvider for Says {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    async fn stream(&self, request: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
+        self.asked.lock().unwrap().push(request);
+        let broken = || ModelError::Setup {
+            message: "it is gone".to_owned(),
+            hint: None,
+        };
+        let deltas: Vec<_> = self
+            .deltas
+            .iter()
+            .map(|delta| delta.clone().map_err(|()| broken()))
+            .collect();
+        Ok(futures_util::stream::iter(deltas).boxed())
+    }
+}
+
+fn polishing(cx: &mut ToolContext, deltas: Vec<Result<ModelDelta, ()>>) -> Arc<Says> {
+    let model = Arc::new(Says {
+        info: ModelInfo {
+            provider: "p".to_owned(),
+            name: "n".to_owned(),
+            vision: false,
+            context_tokens: None,
+        },
+        deltas,
+        asked: Mutex::default(),
+    });
+    cx.services = cx
+        .services
+        .clone()
+        .with(Arc::new(PolishModel(model.clone())));
+    model
+}
+
+fn text(text: &str) -> Result<ModelDelta, ()> {
+    Ok(ModelDelta::Text(text.to_owned()))
+}
+
+#[tokio::test]
+async fn a_text_is_polished_before_it_is_split() {
+    let (mut cx, kept) = kept(9);
+    let end = Ok(ModelDelta::Stopped(StopReason::End));
+    let model = polishing(&mut cx, vec![text("One."), text(" Two. Three.\n"), end]);
+    let args = json!({"text": "one two three", "user_id": "bob"});
+    let outcome = sent(&cx, args).await.unwrap();
+    assert_eq!(
+        outcome.result,
+        json!({"stream_id": "chat:user:bob", "created": true, "parts": 2})
+    );
+    let letters = kept.letters.lock().unwrap();
+    let texts: Vec<&str> = letters.iter().map(|letter| &*letter.text).collect();
+    assert_eq!(texts, ["One. Two.", "Three."]);
+    let asked = model.asked.lock().unwrap();
+    assert_eq!(asked[0].messages[0].content(), "one two three");
+    assert!(asked[0].tools.is_empty());
+}
+
+#[tokio::test]
+async fn a_text_that_shall_not_be_polished_is_shown_to_no_model() {
+    let (mut cx, kept) = kept(9);
+    let model = polishing(&mut cx, vec![text("other words")]);
+    let args = json!({"text": "as it is", "user_id": "bob", "polish": false});
+    let outcome = sent(&cx, args).await.unwrap();
+    assert_eq!(outcome.result.get("note"), None);
+    assert_eq!(kept.letters.lock().unwrap()[0].text, "as it is");
+    assert!(model.asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_model_that_fails_loses_no_message() {
+    let stopped = |reason| Ok(ModelDelta::Stopped(reason));
+    let cases = [
+        (vec![Err(())], "failed to"),
+        (vec![text("half a"), Err(())], "failed to"),
+        (vec![], "broke off"),
+        (vec![text("half a")], "broke off"),
+        (
+            vec![text("half a"), stopped(StopReason::Length)],
+            "broke off",
+        ),
+        (vec![text(" \n"), stopped(StopReason::End)], "nothing of it"),
+        (
+            vec![text(&"x".repeat(10_000)), stopped(StopReason::End)],
+            "far more",
+        ),
+        (
+            vec![text("I cannot"), stopped(StopReason::Refused)],
+            "did not want",
+        ),
+        (
+            vec![Ok(ModelDelta::Refusal("no".to_owned()))],
+            "did not want",
+        ),
+        (vec![stopped(StopReason::ToolCalls)], "did not want"),
+    ];
+    for (deltas, why) in cases {
+        let (mut cx, kept) = kept(9);
+        polishing(&mut cx, deltas);
+        let outcome = sent(&cx, json!({"text": "as it is", "user_id": "bob"}))
+            .await
+            .unwrap();
+        assert_eq!(outcome.failed, None, "{why}");
+        assert_eq!(kept.letters.lock().unwrap()[0].text, "as it is");
+        let note = outcome.result["note"].as_str().unwrap().to_owned();
+        assert!(note.starts_with("sent as it was written: "), "{note}");
+        assert!(note.contains(why), "{note}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_model_a_text_goes_as_it_is_and_that_is_said() {
+    let (cx, kept) = kept(9);
+    let outcome = sent(&cx, json!({"text": "as it is", "user_id": "bob"}))
+        .await
+        .unwrap();
+    let note = outcome.result["note"].as_str().unwrap();
+    assert!(note.contains("[send] polish_model"), "{note}");
+    assert_eq!(kept.letters.lock().unwrap()[0].text, "as it is");
 }
