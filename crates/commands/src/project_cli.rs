@@ -1,5 +1,6 @@
 //! The source: what the programs of a project offer, as one tool.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
@@ -66,6 +67,8 @@ pub struct ProjectCli {
     snapshot: Mutex<Arc<SourceSnapshot>>,
     generation: watch::Sender<Generation>,
     skills: Mutex<Vec<SkillsDir>>,
+    /// The program of each command.
+    owners: Mutex<BTreeMap<String, String>>,
 }
 
 /// Where a program says that the skills are which explain it.
@@ -116,6 +119,7 @@ impl ProjectCli {
             snapshot: Mutex::new(Arc::new(snapshot)),
             generation: watch::Sender::new(Generation::default()),
             skills: Mutex::new(Vec::new()),
+            owners: Mutex::default(),
         })
     }
 
@@ -162,7 +166,18 @@ impl ProjectCli {
             .clone()
     }
 
+    /// The name of the program that has a command, as they were described last.
+    #[must_use]
+    pub fn program_of(&self, command: &str) -> Option<String> {
+        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        owners.get(command).cloned()
+    }
+
     fn offer(&self, mut tree: Tree) {
+        let owners = tree.commands.iter();
+        *self.owners.lock().unwrap_or_else(PoisonError::into_inner) = owners
+            .map(|(name, command)| (name.clone(), command.program.settings.name.clone()))
+            .collect();
         for fault in &tree.faults {
             tracing::warn!(target: "outfitter::commands", what = fault.what, "{}", fault.why);
         }

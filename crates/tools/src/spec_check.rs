@@ -1,7 +1,7 @@
 //! Whether a spec can be offered at all.
 
 use jsonschema::Validator;
-use outfitter_core::{ToolSpec, Trust};
+use outfitter_core::{Effect, ToolSpec, Trust};
 use serde_json::{Map, Value};
 
 /// Parameters that would let a model say who it is. Who acts is known beside the call, never from
@@ -18,11 +18,16 @@ const IDENTITY: [&str; 9] = [
     "token",
 ];
 
-/// Those of them that may say for whom something is, where the schema marks them as that.
+/// Those of them that may say for whom something is: of a tool that sends messages, where the
+/// schema itself marks them as that.
 const ADDRESSED: [&str; 3] = ["stream_id", "group_id", "user_id"];
 
 /// Marks a parameter as a mere target.
 const TARGET: &str = "x-target";
+
+/// What is said of a mark where none can be.
+const NO_ADDRESSEE: &str = "is marked with x-target: only stream_id, group_id and user_id can be, \
+    as parameters of a tool whose effects have message";
 
 /// How deep the combinators of a schema are followed when its parameters are listed.
 const MAX_COMBINATORS: usize = 8;
@@ -39,7 +44,7 @@ pub(crate) fn check(spec: &ToolSpec, trust: Trust) -> Result<Validator, String> 
         ));
     }
     match trust {
-        Trust::Builtin | Trust::Operator => refuse_identity(schema)?,
+        Trust::Builtin | Trust::Operator => refuse_identity(spec, schema)?,
         // There such a parameter is plain data.
         Trust::Remote => {}
     }
@@ -54,12 +59,26 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, String> {
         .map_err(|error| format!("its input schema cannot be used: {error}"))
 }
 
-fn refuse_identity(schema: &Map<String, Value>) -> Result<(), String> {
+fn refuse_identity(spec: &ToolSpec, schema: &Map<String, Value>) -> Result<(), String> {
+    let addresses = spec.effects.has(Effect::Message);
+    // Only what stands in the schema itself can be marked, so that a mark is seen where it is read.
+    let marked: Vec<&str> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+        .filter(|(_, property)| property.get(TARGET) == Some(&Value::Bool(true)))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let astray = marked
+        .iter()
+        .find(|name| !(addresses && ADDRESSED.contains(name)));
+    if let Some(name) = astray {
+        return Err(format!("its parameter {name} {NO_ADDRESSEE}"));
+    }
     let mut found = Vec::new();
     parameters(schema, schema, MAX_COMBINATORS, &mut |name| {
-        let said = schema.get("properties").and_then(|all| all.get(name));
-        let is_target = said.and_then(|said| said.get(TARGET)) == Some(&Value::Bool(true));
-        if IDENTITY.contains(&name) && !(is_target && ADDRESSED.contains(&name)) {
+        if IDENTITY.contains(&name) && !marked.contains(&name) {
             found.push(name.to_owned());
         }
     });
@@ -114,7 +133,7 @@ fn parameters(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outfitter_core::ToolName;
+    use outfitter_core::{Effects, ToolName};
     use rstest::rstest;
     use serde_json::json;
 
@@ -149,6 +168,77 @@ mod tests {
                 assert!(check(&spec, Trust::Remote).is_ok());
             }
         }
+    }
+
+    fn telling(schema: Value) -> ToolSpec {
+        ToolSpec {
+            effects: Effects::of(&[Effect::Message]),
+            ..spec(schema)
+        }
+    }
+
+    fn marked(name: &str) -> Value {
+        json!({"type": "object", "properties": {name: {"type": "string", "x-target": true}}})
+    }
+
+    #[test]
+    fn a_tool_that_sends_messages_may_be_told_for_whom() {
+        for name in ADDRESSED {
+            for trust in [Trust::Builtin, Trust::Operator] {
+                assert!(check(&telling(marked(name)), trust).is_ok(), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_tool_that_sends_no_messages_has_no_addressee() {
+        for effects in [
+            Effects::READ,
+            Effects::of(&[Effect::Read, Effect::Write, Effect::Network]),
+            Effects::of(&[Effect::MessageOther]),
+        ] {
+            for name in ADDRESSED {
+                let spec = ToolSpec {
+                    effects,
+                    ..spec(marked(name))
+                };
+                for trust in [Trust::Builtin, Trust::Operator] {
+                    assert!(check(&spec, trust).unwrap_err().contains(name));
+                }
+                assert!(check(&spec, Trust::Remote).is_ok(), "there it is plain data");
+            }
+        }
+    }
+
+    #[test]
+    fn who_acts_is_never_a_target() {
+        for name in IDENTITY.iter().filter(|name| !ADDRESSED.contains(name)) {
+            let error = check(&telling(marked(name)), Trust::Builtin).unwrap_err();
+            assert!(error.contains(name), "{error}");
+        }
+        // Nor does the mark mean anything elsewhere.
+        assert!(check(&telling(marked("text")), Trust::Builtin).is_err());
+    }
+
+    #[rstest]
+    #[case(json!({"user_id": {"x-target": "true"}}), json!([]))]
+    #[case(json!({"user_id": {"x-target": 1}}), json!([]))]
+    #[case(json!({"user_id": {"type": "string"}}), json!([]))]
+    #[case(json!({}), json!([{"properties": {"user_id": {"x-target": true}}}]))]
+    #[case(json!({}), json!([{"$ref": "#/$defs/a"}]))]
+    fn a_mark_that_is_none_or_is_not_at_the_root_marks_nothing(
+        #[case] properties: Value,
+        #[case] parts: Value,
+    ) {
+        let mut schema = json!({
+            "type": "object", "properties": properties,
+            "$defs": {"a": {"properties": {"user_id": {"x-target": true}}}},
+        });
+        if parts != json!([]) {
+            schema["allOf"] = parts;
+        }
+        let error = check(&telling(schema), Trust::Builtin).unwrap_err();
+        assert!(error.contains("user_id would say who acts"), "{error}");
     }
 
     #[test]
