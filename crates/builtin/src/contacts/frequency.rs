@@ -48,7 +48,10 @@ impl Default for GetFrequency {
             json!({ "value": { "type": "number", "description": "How often." } }),
         );
         Self {
-            spec: spec(&WORDS, input, output),
+            spec: ToolSpec {
+                idempotent: true,
+                ..spec(&WORDS, input, output)
+            },
         }
     }
 }

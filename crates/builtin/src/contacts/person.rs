@@ -51,7 +51,10 @@ impl Default for QueryPerson {
             }),
         );
         Self {
-            spec: spec(&WORDS, input, output),
+            spec: ToolSpec {
+                idempotent: true,
+                ..spec(&WORDS, input, output)
+            },
         }
     }
 }

@@ -74,7 +74,10 @@ impl Default for SearchUsers {
             }),
         );
         Self {
-            spec: spec(&WORDS, input, output),
+            spec: ToolSpec {
+                idempotent: true,
+                ..spec(&WORDS, input, output)
+            },
         }
     }
 }

@@ -9,6 +9,8 @@ mod polish;
 mod split;
 mod target;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use outfitter_core::{
     Effect, Effects, ErrorInfo, Facts, Outcome, Principal, Reply, Role, Tool, ToolContext,
@@ -24,6 +26,9 @@ use target::{Reach, target};
 
 pub use polish::PolishModel;
 pub use target::Addressee;
+
+/// How long a message may take: to be polished, and each of its parts to be tried several times.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The most characters of a message.
 const MOST_CHARACTERS: usize = 100_000;
@@ -144,6 +149,7 @@ impl Default for SendMessage {
             spec: ToolSpec {
                 effects: Effects::of(&[Effect::Message]),
                 min_role: Role::User,
+                timeout: Some(TIMEOUT),
                 ..spec(&WORDS, input, output)
             },
         }
