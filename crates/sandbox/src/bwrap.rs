@@ -235,6 +235,9 @@ impl Bubblewrap {
             ]
             .map(OsString::from),
         );
+        // The settings of the kernel belong to root, whom no capability is needed for: it is enough
+        // to be root outside, and `bwrap` leaves them writable then.
+        argv.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
         argv
     }
 }

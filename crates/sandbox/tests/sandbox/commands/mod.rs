@@ -1,9 +1,10 @@
 //! Commands: what they see, what they cannot reach, how they are heard, and how they end.
 
+mod attacks;
 mod credentials;
 mod inside;
 mod jobs;
-mod kit;
+pub(crate) mod kit;
 mod limits;
 mod programs;
 mod reach;
