@@ -7,7 +7,7 @@ use outfitter_core::{
     Arguments, CallEnd, Clock, Code, Deadline, EntryBody, ErrorInfo, Journal as _, JournalError,
     RawCall, Scope, SessionAuthority, SessionHistory, ToolCall, ToolIndex,
 };
-use outfitter_tools::{Pipeline, RunHandle, ToolView};
+use outfitter_tools::{Approvals, Pipeline, RunHandle, ToolView};
 use tokio::task::JoinSet;
 
 use crate::history::LogHistory;
@@ -24,7 +24,7 @@ impl Run<'_> {
         calls: Vec<ReadyCall>,
     ) -> Result<(), JournalError> {
         self.announce(&calls).await?;
-        let handle = self.handle(view);
+        let handle = self.handle(view).await;
         let most = self.parts.settings.max_tool_concurrency.max(1);
         let mut waiting = calls.into_iter();
         let mut running = JoinSet::new();
@@ -92,7 +92,8 @@ impl Run<'_> {
     }
 
     /// The run, as its calls see it.
-    pub(crate) fn handle(&self, view: &Arc<ToolView>) -> RunHandle {
+    pub(crate) async fn handle(&self, view: &Arc<ToolView>) -> RunHandle {
+        let approved = self.writer.folded(|log| log.approved.clone()).await;
         RunHandle {
             who: self.session.who.clone(),
             session: self.session.id.clone(),
@@ -108,6 +109,7 @@ impl Run<'_> {
                 .parts
                 .services
                 .clone()
+                .with::<dyn Approvals>(approved)
                 .with::<dyn ToolIndex>(view.clone())
                 .with::<dyn SessionAuthority>(view.clone())
                 .with::<dyn SessionHistory>(Arc::new(LogHistory {

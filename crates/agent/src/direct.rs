@@ -45,7 +45,7 @@ impl Run<'_> {
         // Nobody is asked in the middle of a direct call: no turn could go on with the answer.
         let handle = RunHandle {
             attended: Attended::No,
-            ..self.handle(&view)
+            ..self.handle(&view).await
         };
         let output = match self.parts.pipeline.run(&view, call, &handle).await? {
             CallEnd::Waiting(_) => {

@@ -8,6 +8,7 @@ use outfitter_core::{
     MessageRole, Mode, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall,
     ToolName,
 };
+use outfitter_tools::approved_from_now_on;
 
 use crate::failures::Failures;
 use crate::usage;
@@ -22,6 +23,8 @@ pub struct TurnLog {
     pub(crate) history: Vec<Exchange>,
     pub(crate) turn: Option<TurnState>,
     pub(crate) expanded: Arc<BTreeSet<ToolName>>,
+    /// What a person approved for the session.
+    pub(crate) approved: Arc<BTreeSet<Hash>>,
     presented: Arc<[ToolName]>,
     call_ids: Arc<HashSet<CallId>>,
     chain: Chain,
@@ -124,8 +127,13 @@ impl TurnLog {
                         .as_ref()
                         .is_some_and(|asked| asked.id == *interrupt)
                 };
-                if let Some(state) = self.open_calls_mut().find(asked) {
+                let asked = self.open_calls_mut().find(asked).and_then(|state| {
                     state.answer = Some(answer.clone());
+                    state.interrupt.clone()
+                });
+                if let Some(asked) = asked {
+                    let approved = approved_from_now_on(&asked, answer);
+                    Arc::make_mut(&mut self.approved).extend(approved);
                 }
             }
         }

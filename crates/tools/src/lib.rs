@@ -54,6 +54,7 @@
 //! # }
 //! ```
 
+mod approvals;
 mod coerce;
 mod expand_tools;
 mod input_schema;
@@ -76,6 +77,9 @@ mod view;
 #[doc(hidden)]
 pub mod __private;
 
+pub use approvals::{
+    ApprovalScope, Approvals, approval_answer, approved_from_now_on, can_be_remembered,
+};
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};

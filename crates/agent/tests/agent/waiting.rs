@@ -198,6 +198,86 @@ async fn an_approved_call_runs_once_and_a_refused_one_never() {
     }
 }
 
+/// E03: a yes for the session is in its log, so that the next process knows it too; a yes for one
+/// call is none for the next, and nothing of it reaches another session.
+#[tokio::test]
+async fn a_yes_for_the_session_holds_in_the_next_process_and_in_no_other_session() {
+    for (said, again) in [
+        (
+            json!({"approved": true, "scope": "session"}),
+            RunOutcome::Success,
+        ),
+        (json!(true), RunOutcome::Waiting),
+    ] {
+        let tool = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
+        let mut world = World::new(vec![tool.clone()]);
+        world.attended = Attended::Yes;
+        let script: Script = Arc::new(|replies, _| match replies {
+            0 => calls(&[("f", "fetch", "{}")]),
+            1 => say("done"),
+            2 => calls(&[("g", "fetch", "{}")]),
+            _ => say("done again"),
+        });
+        let (end, _) = world.alive(script.clone()).prompt("go").await;
+        let asked = &end.waiting[0].id;
+        let never = json!({"approved": false, "scope": "session"});
+        let unfit = answered(&world.alive(script.clone()), asked, never).await;
+        assert!(
+            matches!(unfit, Err(RunError::Answer(AnswerError::Unfit { .. }))),
+            "{unfit:?}"
+        );
+        let end = answered(&world.alive(script.clone()), asked, said).await;
+        assert_eq!(end.unwrap().outcome, RunOutcome::Success);
+        let (end, _) = world.alive(script.clone()).prompt("again").await;
+        assert_eq!(end.outcome, again);
+
+        let mut process = world.alive(script);
+        process.session.id = SessionId::new("elsewhere").unwrap();
+        let (end, _) = process.prompt("go").await;
+        assert_eq!(end.outcome, RunOutcome::Waiting);
+    }
+}
+
+/// E04: several calls of one reply are decided in the other order, one of them refused: each has
+/// one result, and what was allowed ran once.
+#[tokio::test]
+async fn e04_approvals_of_one_reply_are_given_in_any_order() {
+    let tool = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
+    let mut world = World::new(vec![tool.clone()]);
+    world.attended = Attended::Yes;
+    let script: Script = Arc::new(|replies, _| match replies {
+        0 => calls(&[
+            ("a", "fetch", "{\"n\":1}"),
+            ("b", "fetch", "{\"n\":2}"),
+            ("c", "fetch", "{\"n\":3}"),
+        ]),
+        _ => say("done"),
+    });
+    let (end, _) = world.alive(script.clone()).prompt("go").await;
+    let mut asked = end.waiting.clone();
+    assert_eq!(asked.len(), 3);
+    asked.sort_by(|one, other| other.call.as_str().cmp(one.call.as_str()));
+    for (asked, said) in asked.iter().zip([true, false, true]) {
+        let process = world.alive(script.clone());
+        answered(&process, &asked.id, json!(said)).await.unwrap();
+        let twice = answered(&process, &asked.id, json!(true)).await;
+        assert!(
+            matches!(twice, Err(RunError::Answer(AnswerError::Settled(_)))),
+            "{twice:?}"
+        );
+    }
+    let outputs = world.outputs().await;
+    let of = |call: &str| {
+        assert_eq!(outputs[call].len(), 1);
+        outputs[call][0].status
+    };
+    assert_eq!(
+        (of("a"), of("b"), of("c")),
+        (Status::Success, Status::Denied, Status::Success)
+    );
+    assert_eq!(tool.ran.lock().unwrap().values().sum::<u32>(), 2);
+}
+
 #[tokio::test]
 async fn a_direct_call_cannot_wait_and_says_so() {
     let world = world(asks(HOUR, OnExpiry::Cancel));

@@ -10,8 +10,9 @@ use axum::response::Response;
 use http::StatusCode;
 use outfitter_agent::{Answered, Input, TurnLog};
 use outfitter_core::{
-    AnswerKind, Code, ErrorInfo, Interrupt, InterruptId, InterruptKind, Principal, Scope, SessionId,
+    AnswerKind, Interrupt, InterruptId, InterruptKind, Principal, Scope, SessionId,
 };
+use outfitter_tools::{ApprovalScope, approval_answer};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ struct Words {
 struct Decided {
     decision: Decision,
     #[serde(default)]
-    scope: ApprovalScope,
+    scope: Lasting,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -42,7 +43,7 @@ enum Decision {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ApprovalScope {
+enum Lasting {
     #[default]
     Once,
     Session,
@@ -68,27 +69,16 @@ pub(super) async fn approve(
     body: Body,
 ) -> Result<Response, Problem> {
     let decided: Decided = body::json(body).await?;
-    match decided.scope {
-        ApprovalScope::Once => {}
-        ApprovalScope::Session => return Err(not_for_a_session()),
-    }
     let yes = match decided.decision {
         Decision::Approve => true,
         Decision::Deny => false,
     };
     let is_approval = |kind: &InterruptKind| matches!(kind, InterruptKind::Approval { .. });
-    take(&app, who, &id, Value::Bool(yes), is_approval).await
-}
-
-/// An approval is for one call: nothing remembers one for the calls after it.
-pub(super) fn not_for_a_session() -> Problem {
-    ErrorInfo::new(
-        Code::InvalidArguments,
-        "an approval for the whole session is not supported",
-    )
-    .at("/scope")
-    .with_hint("approve each call with the scope `once`")
-    .into()
+    let scope = match decided.scope {
+        Lasting::Once => ApprovalScope::Once,
+        Lasting::Session => ApprovalScope::Session,
+    };
+    take(&app, who, &id, approval_answer(yes, scope), is_approval).await
 }
 
 async fn take(

@@ -113,9 +113,9 @@ async fn an_approval_lets_the_call_run_or_denies_it() {
             .send(served.at)
             .await;
         wrong.is_problem(400, "invalid_arguments");
-        let whole = json!({ "decision": decision, "scope": "session" });
-        let whole = post(&*path, &whole).send(served.at).await;
-        whole.is_problem(422, "invalid_arguments");
+        let refusal = json!({ "decision": "deny", "scope": "session" });
+        let refusal = post(&*path, &refusal).send(served.at).await;
+        refusal.is_problem(422, "invalid_arguments");
         let asked = post(
             format!("/v1/questions/{id}/answer"),
             &json!({ "answer": true }),

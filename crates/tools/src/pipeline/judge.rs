@@ -5,13 +5,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use outfitter_core::{
-    Ask, CallFacts, Code, Decision, Facts, InterruptKind, OnExpiry, ToolError, ToolName, Verdict,
+    Ask, CallFacts, Code, Decision, Facts, Hash, InterruptKind, OnExpiry, ToolError, ToolName,
+    Verdict,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::execute::told;
 use super::guarded::panicked;
 use super::{Checked, Head, Refusal, Stage, faults, look_up};
+use crate::approvals::{self, Approvals};
+use crate::coerce::coerce;
+use crate::policy;
 use crate::registered::Registered;
 use crate::view::LookUp;
 use crate::{RunHandle, ToolView};
@@ -29,6 +33,8 @@ pub(crate) enum Consent {
     CanBeAsked,
     /// They have not, and nobody is there.
     CannotBeAsked,
+    /// They are never asked, and what they said before does not count.
+    Never,
     /// And said yes.
     Given,
 }
@@ -53,7 +59,11 @@ pub(crate) fn judge<'v>(
         decide(tool, &args, view, run, MAX_WRAPPED)
     }))
     .unwrap_or_else(|panic| Err(panicked(&tool.spec.name, &*panic).into()));
-    match judged.and_then(|(facts, decision)| Ok((facts, permit(&decision, consent)?))) {
+    let permitted = judged.and_then(|judged| {
+        let permit = permit(&judged, consent, run)?;
+        Ok((judged.facts, permit))
+    });
+    match permitted {
         Ok((facts, Permit::Given)) => Ok(Granted {
             head,
             args,
@@ -72,14 +82,21 @@ enum Permit {
     Ask(Box<Ask>),
 }
 
-/// The facts of a call and the verdict on it and on every call that it wraps.
+/// The facts of a call, and the verdict on it and on every call that it wraps.
+struct Judged {
+    facts: Facts,
+    decision: Decision,
+    /// What an approval that is remembered holds for, of all of them; none where it cannot be.
+    shape: Option<Vec<Hash>>,
+}
+
 fn decide(
     tool: &Registered,
     args: &Value,
     view: &ToolView,
     run: &RunHandle,
     depth: usize,
-) -> Result<(Facts, Decision), ToolError> {
+) -> Result<Judged, ToolError> {
     let facts = tool
         .tool
         .facts_for(&run.who, args)
@@ -103,20 +120,30 @@ fn decide(
             ),
         ));
     }
-    let mut decision = view.policy().decide(
-        &run.who,
-        &CallFacts {
-            spec: &tool.spec,
-            args,
-            facts: &facts,
-            sandbox: run.sandbox.info(),
-        },
-    );
+    let call = CallFacts {
+        spec: &tool.spec,
+        args,
+        facts: &facts,
+        sandbox: run.sandbox.info(),
+    };
+    let mut decision = view.policy().decide(&run.who, &call);
+    let mut shape = match decision.verdict {
+        Verdict::Ask => policy::shape(&call),
+        // Nothing that was approved is needed for it.
+        Verdict::Allow | Verdict::Deny => Some(Vec::new()),
+    };
     if let Some((name, args)) = &facts.inner {
         let inner = decide_inner(name, args, view, run, depth)?;
-        decision = decision.meet(inner);
+        decision = decision.meet(inner.decision);
+        shape = shape
+            .zip(inner.shape)
+            .map(|(outer, inner)| [outer, inner].concat());
     }
-    Ok((facts, decision))
+    Ok(Judged {
+        facts,
+        decision,
+        shape,
+    })
 }
 
 /// A wrapper is judged as what it wraps: the same gates as a direct call, but that a wrapper is a
@@ -127,7 +154,7 @@ fn decide_inner(
     view: &ToolView,
     run: &RunHandle,
     depth: usize,
-) -> Result<Decision, ToolError> {
+) -> Result<Judged, ToolError> {
     let depth = depth.checked_sub(1).ok_or_else(|| {
         ToolError::new(
             Code::NotPermitted,
@@ -146,25 +173,38 @@ fn decide_inner(
             format!("{name} cannot be called through another tool; call it by its name"),
         ));
     }
-    if !tool.validator.is_valid(args) {
-        return Err(faults::describe(tool, args).into());
+    // Read as those of a direct call are.
+    let mut args = args.clone();
+    if !tool.validator.is_valid(&args) {
+        coerce(&tool.spec.input_schema, &mut args);
+        if !tool.validator.is_valid(&args) {
+            return Err(faults::describe(tool, &args).into());
+        }
     }
-    decide(tool, args, view, run, depth).map(|(_, decision)| decision)
+    decide(tool, &args, view, run, depth)
 }
 
-fn permit(decision: &Decision, consent: Consent) -> Result<Permit, ToolError> {
+fn permit(judged: &Judged, consent: Consent, run: &RunHandle) -> Result<Permit, ToolError> {
+    let Judged {
+        decision, shape, ..
+    } = judged;
+    let shape = shape.as_deref();
+    let asks = decision.verdict == Verdict::Ask;
+    if asks && consent != Consent::Never && approved_before(shape, run) {
+        return Ok(Permit::Given);
+    }
     match (decision.verdict, consent) {
         (Verdict::Allow, _) | (Verdict::Ask, Consent::Given) => Ok(Permit::Given),
         (Verdict::Ask, Consent::CanBeAsked) => Ok(Permit::Ask(Box::new(Ask {
             kind: InterruptKind::Approval {
                 reason: decision.reason.clone(),
             },
-            schema: Some(json!({ "type": "boolean" })),
+            schema: Some(approvals::schema(shape)),
             expires_in: APPROVAL_EXPIRES,
             on_expiry: OnExpiry::Deny,
-            state: Value::Null,
+            state: approvals::state(shape),
         }))),
-        (Verdict::Ask, Consent::CannotBeAsked) => Err(ToolError::new(
+        (Verdict::Ask, Consent::CannotBeAsked | Consent::Never) => Err(ToolError::new(
             Code::NeedsApproval,
             format!("a person must approve this call: {}", decision.reason),
         )
@@ -174,4 +214,12 @@ fn permit(decision: &Decision, consent: Consent) -> Result<Permit, ToolError> {
             format!("the call is not permitted: {}", decision.reason),
         )),
     }
+}
+
+/// Whether each part of a call was approved before, for calls like it.
+fn approved_before(shape: Option<&[Hash]>, run: &RunHandle) -> bool {
+    let Some(approvals) = run.services.get::<dyn Approvals>() else {
+        return false;
+    };
+    shape.is_some_and(|parts| !parts.is_empty() && parts.iter().all(|part| approvals.covers(part)))
 }

@@ -145,7 +145,7 @@ impl Pipeline {
     /// what has been forbidden meanwhile does not go on.
     ///
     /// For [`InterruptKind::Approval`](outfitter_core::InterruptKind::Approval) the answer `true`
-    /// is yes and anything else is no; for the other kinds the tool gets the answer.
+    /// is yes, [`approval_answer`](crate::approval_answer) says for how long, and anything else is no; for the other kinds the tool gets the answer.
     ///
     /// # Errors
     /// As [`Pipeline::run`].
@@ -180,7 +180,8 @@ impl Pipeline {
 fn not_asked(options: &PipelineOptions, run: &RunHandle) -> Consent {
     match (options.approval, run.attended) {
         (Approval::Ask, Attended::Yes) => Consent::CanBeAsked,
-        (Approval::Never, _) | (_, Attended::No) => Consent::CannotBeAsked,
+        (Approval::Ask, Attended::No) => Consent::CannotBeAsked,
+        (Approval::Never, _) => Consent::Never,
     }
 }
 

@@ -11,6 +11,7 @@ mod default;
 mod path;
 mod rule;
 mod rules;
+mod shape;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ mod tests;
 pub use default::DefaultPolicy;
 pub use rule::{BadRule, Rule};
 pub use rules::Rules;
+pub(crate) use shape::shape;
 
 /// How surely something is what a pattern means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

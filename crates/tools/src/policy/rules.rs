@@ -133,7 +133,7 @@ fn has(args: &str, call: &CallFacts<'_>) -> bool {
 }
 
 /// A variable can make any program another one.
-fn plain_environment(call: &CallFacts<'_>) -> bool {
+pub(super) fn plain_environment(call: &CallFacts<'_>) -> bool {
     call.args
         .get("env")
         .is_none_or(|env| env.as_object().is_some_and(serde_json::Map::is_empty))

@@ -196,6 +196,34 @@ async fn a_wrapper_does_not_reach_a_tool_around_its_presets() {
     assert_eq!(output.error.as_ref().unwrap().code, Code::NotPermitted);
 }
 
+/// The arguments of a wrapped call are read as those of a direct call: a text that spells a number
+/// is one where a number is asked for, and what does not fit is refused.
+#[tokio::test]
+async fn the_arguments_of_a_wrapped_call_are_read_as_those_of_a_direct_one() {
+    for (days, status) in [("3", Status::Success), ("many", Status::Error)] {
+        let inner = Probe::new("forecast")
+            .schema(json!({"type": "object", "properties": {"days": {"type": "integer"}}}))
+            .facts(|spec, args| {
+                assert_eq!(args["days"], 3);
+                Ok(Facts::of(spec))
+            });
+        let wraps = Probe::new("wraps").facts(move |spec, _| {
+            Ok(Facts {
+                inner: Some((
+                    outfitter_core::ToolName::new("forecast").unwrap(),
+                    json!({"days": days}),
+                )),
+                ..Facts::of(spec)
+            })
+        });
+        let world = World::new([inner, wraps]);
+        let output = world.output("wraps", "").await;
+        assert_eq!(output.status, status, "{:?}", output.error);
+        let raw = json!({"days": days}).to_string();
+        assert_eq!(world.output("forecast", &raw).await.status, status);
+    }
+}
+
 #[test]
 fn presets_that_cannot_be_are_named() {
     let world = World::new([weather()]);

@@ -10,12 +10,12 @@ use outfitter_codec::agui::{
 use outfitter_core::{
     AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Mode, Principal, WarningCode,
 };
+use outfitter_tools::approval_answer;
 use serde_json::Value;
 
 use super::history::History;
 use crate::app::App;
 use crate::problem::Problem;
-use crate::routes::answers::not_for_a_session;
 
 /// Bytes of an id that is kept as the client gave it.
 const MOST_ID_BYTES: usize = 256;
@@ -183,10 +183,11 @@ fn value(kind: &InterruptKind, payload: Value) -> Result<Value, Problem> {
         InterruptKind::Question { .. } => Ok(payload),
         InterruptKind::Approval { .. } => {
             let answer = approval(&payload).map_err(|error| error.info())?;
-            match answer.scope {
-                ApprovalScope::Once => Ok(Value::Bool(answer.approved)),
-                ApprovalScope::Session => Err(not_for_a_session()),
-            }
+            let scope = match answer.scope {
+                ApprovalScope::Once => outfitter_tools::ApprovalScope::Once,
+                ApprovalScope::Session => outfitter_tools::ApprovalScope::Session,
+            };
+            Ok(approval_answer(answer.approved, scope))
         }
         InterruptKind::Delay | InterruptKind::Remote { .. } => Err(ErrorInfo::new(
             Code::InvalidArguments,
