@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, Session};
 use outfitter_core::{AnswerKind, Attended, Cancel, Interrupt, InterruptKind, RunOutcome};
+use outfitter_tools::{ApprovalScope, approval_answer, can_be_remembered};
 use serde_json::Value;
 
 use super::failure::Stop;
@@ -88,6 +89,9 @@ fn prompt(interrupt: &Interrupt) -> String {
                 .collect();
             format!("{choices}answer (an empty line leaves it open) > ")
         }
+        InterruptKind::Approval { .. } if can_be_remembered(interrupt) => {
+            "allow it? [y/n, or s: yes to all like it in this session] > ".to_owned()
+        }
         InterruptKind::Approval { .. } => "allow it? [y/n] > ".to_owned(),
         InterruptKind::Delay | InterruptKind::Remote { .. } => String::new(),
     }
@@ -96,11 +100,7 @@ fn prompt(interrupt: &Interrupt) -> String {
 /// What a line means as an answer.
 fn read(line: &str, interrupt: &Interrupt) -> Result<Value, &'static str> {
     let value = match &interrupt.kind {
-        InterruptKind::Approval { .. } => match line.to_lowercase().as_str() {
-            "y" | "yes" => Value::Bool(true),
-            "n" | "no" => Value::Bool(false),
-            _ => return Err("write y or n"),
-        },
+        InterruptKind::Approval { .. } => decision(line, interrupt).ok_or("write y or n")?,
         InterruptKind::Question { choices, .. } => {
             let chosen = line
                 .parse::<usize>()
@@ -121,8 +121,24 @@ fn read(line: &str, interrupt: &Interrupt) -> Result<Value, &'static str> {
     }
 }
 
+/// What a word means as an answer to an approval.
+fn decision(word: &str, interrupt: &Interrupt) -> Option<Value> {
+    let (approved, scope) = match (&interrupt.kind, word.to_lowercase().as_str()) {
+        (InterruptKind::Approval { .. }, "y" | "yes" | "approve") => (true, ApprovalScope::Once),
+        (InterruptKind::Approval { .. }, "n" | "no" | "deny") => (false, ApprovalScope::Once),
+        (InterruptKind::Approval { .. }, "s" | "session") if can_be_remembered(interrupt) => {
+            (true, ApprovalScope::Session)
+        }
+        _ => return None,
+    };
+    Some(approval_answer(approved, scope))
+}
+
 /// A text as the answer it is: JSON where the question demands something else than text.
 pub(super) fn value_of(text: &str, interrupt: &Interrupt) -> Value {
+    if let Some(decision) = decision(text, interrupt) {
+        return decision;
+    }
     let plain = Value::String(text.to_owned());
     match &interrupt.schema {
         Some(schema) if outfitter_tools::check_answer(schema, &plain).is_err() => {
