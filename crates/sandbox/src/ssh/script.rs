@@ -1,0 +1,67 @@
+//! What runs on the other machine.
+
+const TREE: &str = include_str!("scripts/tree.sh");
+const RUN: &str = include_str!("scripts/run.sh");
+const SWEEP: &str = include_str!("scripts/sweep.sh");
+const WATCH: &str = include_str!("scripts/watch.sh");
+
+/// The longest line that is sent: Linux takes 128 KiB for one argument, and the login shell gets
+/// all of it as one.
+pub(super) const MAX_LINE_BYTES: usize = 120 * 1024;
+
+/// The line that starts a job. `rest` is its environment and its program.
+pub(super) fn run(mark: &str, job: &str, root: &str, dir: &str, rest: &[String]) -> String {
+    let watch = format!("{TREE}\n{WATCH}");
+    let first = [mark, job, root, dir, watch.as_str()];
+    line(
+        RUN,
+        first.into_iter().chain(rest.iter().map(String::as_str)),
+    )
+}
+
+/// The line that ends a job's tree and says what was left.
+pub(super) fn sweep(job: &str, leader: u32, grace_tenths: u128) -> String {
+    let script = format!("{TREE}\n{SWEEP}");
+    let (leader, grace) = (leader.to_string(), grace_tenths.to_string());
+    line(&script, [job, &leader, &grace])
+}
+
+/// What [`sweep`] said: how many there were, and who is left.
+pub(super) fn swept(said: &str) -> Option<(u32, Vec<u32>)> {
+    let line = said.lines().find_map(|line| line.strip_prefix("swept "))?;
+    let mut numbers = line.split_ascii_whitespace().map(str::parse);
+    let first = numbers.next()?.ok()?;
+    Some((first, numbers.collect::<Result<_, _>>().ok()?))
+}
+
+/// A line for the login shell that runs a script in `/bin/sh` with these arguments.
+pub(super) fn line<'a>(script: &str, arguments: impl IntoIterator<Item = &'a str>) -> String {
+    let mut line = format!("exec /bin/sh -c {} outfitter", quoted(script));
+    for argument in arguments {
+        line.push(' ');
+        line.push_str(&quoted(argument));
+    }
+    line
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        assert_eq!(quoted("a'b $(c)"), r"'a'\''b $(c)'");
+    }
+
+    #[test]
+    fn what_was_swept_is_read_behind_the_noise_of_a_login() {
+        assert_eq!(swept("welcome\nswept 3 7 9\n"), Some((3, vec![7, 9])));
+        assert_eq!(swept("swept 0\n"), Some((0, vec![])));
+        assert_eq!(swept("swept 1 x\n"), None);
+        assert_eq!(swept(""), None);
+    }
+}

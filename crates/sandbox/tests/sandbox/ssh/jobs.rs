@@ -1,0 +1,217 @@
+//! Commands that run on another machine, and how they end.
+
+#![expect(clippy::panic, reason = "helpers of tests may fail the test")]
+
+use std::time::Duration;
+
+use outfitter_core::{CommandSpec, Exit, Level, Sandbox, SandboxError};
+use outfitter_sandbox::ssh::MAX_REMOTE_JOBS;
+use rstest::rstest;
+
+use super::server::Server;
+use crate::commands::kit::{LIVENESS, alive, heard, shell};
+
+async fn ended(sandbox: &dyn Sandbox, command: CommandSpec) -> Exit {
+    let job = sandbox.spawn(command).await.unwrap();
+    sandbox.wait(&job).await.unwrap()
+}
+
+/// Waits for the first word of a job: it runs.
+async fn started(sandbox: &dyn Sandbox, line: &str) -> outfitter_core::JobId {
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    let chunk = sandbox
+        .output(&job, outfitter_core::Offset(0), 100, LIVENESS)
+        .await
+        .unwrap();
+    assert!(!chunk.pieces.is_empty());
+    job
+}
+
+async fn gone(marker: &str) {
+    for _ in 0..600 {
+        if alive(marker).is_empty() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("still there: {:?}", alive(marker));
+}
+
+#[tokio::test]
+async fn the_streams_are_apart_and_whole() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    assert_eq!(sandbox.info().level, Level::None);
+    assert!(!sandbox.info().isolating);
+    let line = "printf 'it'\"'\"'s out'; echo err >&2; pwd; cat";
+    let (out, err) = heard(&sandbox, shell(line)).await;
+    let workspace = server.path("workspace").canonicalize().unwrap();
+    assert_eq!(out, format!("it's out{}\n", workspace.display()));
+    assert_eq!(err, "err\n");
+    let (out, _) = heard(&sandbox, shell("head -c 5000000 /dev/zero | tr '\\0' x")).await;
+    assert_eq!(out.len(), 5_000_000);
+}
+
+#[rstest]
+#[case("exit 0", Some(0), None)]
+#[case("exit 143", Some(143), None)]
+#[case("kill -TERM $$", None, Some(15))]
+#[case("kill -KILL $$", None, Some(9))]
+#[tokio::test]
+async fn an_end_is_told_as_it_was(
+    #[case] line: &str,
+    #[case] code: Option<i32>,
+    #[case] signal: Option<i32>,
+) {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let exit = ended(&server.open().await, shell(line)).await;
+    assert_eq!((exit.code, exit.signal), (code, signal), "{exit:?}");
+    assert!(!exit.timed_out);
+    assert_eq!(exit.notices, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn nothing_of_either_environment_is_seen_but_what_is_named() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut session = server.session(server.remote());
+    session.passed = vec![("NAMED".to_owned(), "a b'c".to_owned())];
+    let sandbox = outfitter_sandbox::ssh::open(session).await.unwrap();
+    let (out, _) = heard(&sandbox, shell("env | cut -d= -f1 | sort; echo \"$NAMED\"")).await;
+    let names: Vec<&str> = out.lines().collect();
+    // The shell itself adds the directory it is in, and `_` where it is bash.
+    let names: Vec<&str> = names
+        .into_iter()
+        .filter(|name| !matches!(*name, "PWD" | "OLDPWD" | "SHLVL" | "_"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "GIT_TERMINAL_PROMPT",
+            "HOME",
+            "LANG",
+            "NAMED",
+            "OUTFITTER_JOB",
+            "PATH",
+            "a b'c"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_entered_is_a_refusal() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let mut command = shell("touch ran");
+    command.workdir = "nowhere".to_owned();
+    let refused = sandbox.spawn(command).await;
+    assert!(
+        matches!(refused, Err(SandboxError::Workdir(_))),
+        "{refused:?}"
+    );
+    assert!(!server.path("workspace/ran").exists());
+}
+
+#[tokio::test]
+async fn killing_takes_the_whole_tree() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    // One ignores TERM, one left the session, one left its parent too.
+    let line = "trap '' TERM; setsid sleep 86411 & (setsid sleep 86411 &) ; echo on; sleep 86411; sleep 86411";
+    let job = started(&sandbox, line).await;
+    let killed = sandbox
+        .kill(&job, Duration::from_millis(300))
+        .await
+        .unwrap();
+    assert!(killed.was_running);
+    assert_eq!(killed.survivors, Vec::<u32>::new());
+    gone("86411").await;
+    let again = sandbox.kill(&job, Duration::ZERO).await.unwrap();
+    assert!(!again.was_running);
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_command_and_says_so() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let mut command = shell("sleep 86412");
+    command.timeout = Duration::from_millis(500);
+    let exit = ended(&sandbox, command).await;
+    assert!(exit.timed_out);
+    assert_eq!(exit.signal, Some(15));
+    gone("86412").await;
+}
+
+#[tokio::test]
+async fn a_child_that_keeps_the_output_open_does_not_hold_the_call() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let exit = ended(&server.open().await, shell("setsid sleep 86413 & exit 3")).await;
+    assert_eq!(exit.code, Some(3));
+    assert_eq!(exit.killed_children, 1);
+    gone("86413").await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_session_ends_its_jobs() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    started(&sandbox, "echo on; setsid sleep 86414 & sleep 86414").await;
+    drop(sandbox);
+    gone("86414").await;
+}
+
+#[tokio::test]
+async fn a_dropped_connection_loses_its_jobs_and_is_made_again() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let job = started(&sandbox, "echo on; setsid sleep 86415 & sleep 86415").await;
+    server.drop_connections();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!((exit.code, exit.signal), (None, None));
+    assert!(exit.notices[0].contains("was lost"), "{exit:?}");
+    assert!(
+        sandbox
+            .jobs()
+            .iter()
+            .any(|known| known.id == job && !known.running)
+    );
+    gone("86415").await;
+    let (out, _) = heard(&sandbox, shell("echo again")).await;
+    assert_eq!(out, "again\n");
+}
+
+#[tokio::test]
+async fn one_job_too_many_is_a_refusal() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    for _ in 0..MAX_REMOTE_JOBS {
+        sandbox.spawn(shell("sleep 86416")).await.unwrap();
+    }
+    let refused = sandbox.spawn(shell("true")).await;
+    assert!(
+        matches!(refused, Err(SandboxError::Unavailable { .. })),
+        "{refused:?}"
+    );
+    sandbox.close(Duration::ZERO).await;
+    gone("86416").await;
+    assert!(sandbox.jobs().iter().all(|job| !job.running));
+}
