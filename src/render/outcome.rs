@@ -73,6 +73,23 @@ fn number(value: &Value, key: &str) -> Option<i64> {
     value.get(key).and_then(Value::as_i64)
 }
 
+/// What the sandbox refused a command: the first, and the key that would allow it.
+fn refused_by_the_sandbox(refused: &Value) -> Option<String> {
+    let refused = refused.as_array()?;
+    let first = refused.first()?;
+    let text = |key: &str| first.get(key).and_then(Value::as_str);
+    let what = text("path").or_else(|| text("why"))?;
+    let mut line = format!("refused by the sandbox: {what}");
+    match refused.len() - 1 {
+        0 => {}
+        more => line.push_str(&format!(" and {more} more")),
+    }
+    if let Some(key) = text("allow") {
+        line.push_str(&format!(" ({key})"));
+    }
+    Some(line)
+}
+
 /// What a result says, by its shape: the shapes of the tools that ship, then any other.
 fn of_result(result: &Value) -> Vec<String> {
     let text = |key: &str| result.get(key).and_then(Value::as_str);
@@ -96,6 +113,7 @@ fn of_result(result: &Value) -> Vec<String> {
                 units::count(killed, "process", "processes")
             ));
         }
+        words.extend(result.get("sandbox").and_then(refused_by_the_sandbox));
     } else if let (Some("running"), Some(task)) = (text("status"), text("task_id")) {
         words.push(format!("running on as {task}"));
     } else if let Some(instructions) = text("instructions") {
@@ -196,6 +214,14 @@ mod tests {
     #[rstest]
     #[case(json!({"exit_code": 0, "stdout_bytes": 1200, "stderr_bytes": 34}), "✓ exit 0 · 1.2 kB")]
     #[case(json!({"exit_code": 1, "stdout_bytes": 0}), "✗ exit 1")]
+    #[case(
+        json!({"exit_code": 1, "sandbox": [{"path": "/usr/x", "allow": "[sandbox] write", "why": "it is read-only"}]}),
+        "✗ exit 1 · refused by the sandbox: /usr/x ([sandbox] write)"
+    )]
+    #[case(
+        json!({"exit_code": 1, "sandbox": [{"rule": "network", "allow": null, "why": "a.example:443 leads home"}, {}]}),
+        "✗ exit 1 · refused by the sandbox: a.example:443 leads home and 1 more"
+    )]
     #[case(json!({"exit_code": 0, "killed_children": 2}), "✓ exit 0 · 2 processes left behind, killed")]
     #[case(json!({"matches": [{}, {}], "count": 2}), "✓ 2 matches")]
     #[case(json!({"files": ["a"], "count": 1, "truncated": true}), "✓ 1 file · cut short")]

@@ -92,10 +92,10 @@ pub use questionnaire::{
     ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,
 };
 pub use sandbox::{
-    CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Offset, OutputChunk, RefusingSandbox,
-    Sandbox, SandboxError, SandboxInfo,
+    CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk, Refusal,
+    Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo,
 };
-pub use services::{Expansion, Services, ToolIndex};
+pub use services::{Expansion, Services, ToolFound, ToolIndex};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
 pub use strict_json::parse_strict;

@@ -111,8 +111,42 @@ pub struct Exit {
     pub stderr_bytes: u64,
     /// Bytes that were not kept because the spool was full.
     pub dropped_bytes: u64,
+    /// What the sandbox refused it, as far as that is known; each is said here and not among the
+    /// notices.
+    pub refusals: Vec<Refusal>,
     /// What to know about how it was run, one sentence each.
     pub notices: Vec<String>,
+}
+
+/// Something that a sandbox refused to a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it was about.
+    pub refused: Refused,
+    /// The configuration key that would allow it, `[sandbox] write`; none where no key would.
+    pub allow: Option<String>,
+    /// Why, as one fragment.
+    pub why: String,
+}
+
+/// What a refusal is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// A path outside of what the command may read or write.
+    Path(PathBuf),
+    /// A rule of the sandbox, by the name of its key: `network`, `memory_mb`, `processes`.
+    Rule(&'static str),
+}
+
+/// How a job came to be known by its name only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lost {
+    /// It was running when the program that ran it ended, and was ended with it.
+    Interrupted,
+    /// It had ended, in these words, before the program was started anew.
+    Ended(String),
+    /// It has ended, and its output made room for that of later ones.
+    LetGo,
 }
 
 /// What killing did.
@@ -157,6 +191,18 @@ pub enum SandboxError {
     /// No such job of this session.
     #[error("find the job {0}")]
     NotFound(JobId),
+    /// A job of this session that is known and gone, and its output with it.
+    #[error("find the output of the job {job}")]
+    Lost {
+        /// Its id.
+        job: JobId,
+        /// Its command, for people; the beginning of a long one.
+        command: String,
+        /// When it was started.
+        started: UnixMs,
+        /// What became of it.
+        how: Lost,
+    },
     /// The command cannot be started as it is given.
     #[error("start the command: {0}")]
     Invalid(String),

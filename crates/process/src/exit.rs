@@ -20,6 +20,41 @@ pub struct Exit {
     /// Process ids (as the child's tree counts them) that outlived `SIGKILL` for as long as we
     /// waited: stuck in the kernel.
     pub survivors: Vec<u32>,
-    /// What limits did to it, and which could not be had here, one sentence each.
+    /// Limits that stopped something of it.
+    pub reached: Vec<Reached>,
+    /// Which limits could not be had here, one sentence each.
     pub notes: Vec<String>,
+}
+
+/// A limit that was reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// Which.
+    pub limit: Limit,
+    /// What it did, in one sentence.
+    pub said: String,
+}
+
+/// A limit of a whole tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// [`Limits::memory_bytes`](crate::Limits::memory_bytes).
+    Memory,
+    /// [`Limits::processes`](crate::Limits::processes).
+    Processes,
+}
+
+impl Limit {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Memory => 0,
+            Self::Processes => 1,
+        }
+    }
+
+    pub(crate) fn from_code(code: u8) -> Option<Self> {
+        [Self::Memory, Self::Processes]
+            .into_iter()
+            .find(|limit| limit.code() == code)
+    }
 }

@@ -34,7 +34,7 @@ mod wire;
 
 pub use child::{Child, Spawned, spawn};
 pub use error::{ChildError, SpawnError};
-pub use exit::{Ending, Exit};
+pub use exit::{Ending, Exit, Limit, Reached};
 pub use input::Input;
 pub use outlet::OUTLET;
 pub use output::{Output, Stream};

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::exit::{Ending, Exit};
+use crate::exit::{Ending, Exit, Limit, Reached};
 use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 use crate::stage::Stage;
 
@@ -305,6 +305,11 @@ impl Report {
                 for pid in &exit.survivors {
                     w.u32(*pid);
                 }
+                w.u32(u32::try_from(exit.reached.len()).unwrap_or(u32::MAX));
+                for reached in &exit.reached {
+                    w.u8(reached.limit.code());
+                    w.bytes(reached.said.as_bytes());
+                }
                 w.u32(u32::try_from(exit.notes.len()).unwrap_or(u32::MAX));
                 for note in &exit.notes {
                     w.bytes(note.as_bytes());
@@ -334,6 +339,12 @@ impl Report {
                     },
                     killed_children: r.u32()?,
                     survivors: r.list(Reader::u32)?,
+                    reached: r.list(|r| {
+                        Ok(Reached {
+                            limit: Limit::from_code(r.u8()?).ok_or(Garbled)?,
+                            said: String::from_utf8_lossy(r.bytes()?).into_owned(),
+                        })
+                    })?,
                     notes: r.list(|r| Ok(String::from_utf8_lossy(r.bytes()?).into_owned()))?,
                 })
             }
@@ -453,12 +464,17 @@ mod tests {
                 ending: Ending::Code(-1),
                 killed_children: 3,
                 survivors: vec![7, 8],
+                reached: vec![Reached {
+                    limit: Limit::Processes,
+                    said: "reached".to_owned(),
+                }],
                 notes: vec!["a note".to_owned()],
             }),
             Report::Exited(Exit {
                 ending: Ending::Signal(9),
                 killed_children: 0,
                 survivors: vec![],
+                reached: vec![],
                 notes: vec![],
             }),
         ] {

@@ -190,6 +190,9 @@ async fn run(options: Options) -> Result<(), String> {
     while let Some((stream, bytes)) = output.try_next().map_err(|error| explain(&error))? {
         copy(stream, &bytes);
     }
+    for reached in &exit.reached {
+        eprintln!("{}", reached.said);
+    }
     for note in &exit.notes {
         say(note);
     }

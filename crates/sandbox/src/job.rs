@@ -1,18 +1,23 @@
 //! One job: a running child, its spool, and who waits for it.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use outfitter_core::{Exit, JobId, JobInfo, Offset, OutputChunk, SandboxError, UnixMs};
-use outfitter_process::{ChildError, Ending, Spawned};
+use outfitter_core::{
+    Exit, JobId, JobInfo, Offset, OutputChunk, Refusal, Refused, SandboxError, Stream, UnixMs,
+};
+use outfitter_process::{ChildError, Ending, Limit, Reached, Spawned};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::network::proxy::Refusals;
-use crate::spool::{SPOOL_BYTES, Spool, Tally};
+use crate::records::{Record, Records};
+use crate::spool::{SESSION_SPOOL_BYTES, SPOOL_BYTES, Spool, Tally};
+use crate::view::View;
 
 /// How politely a job is asked at its deadline.
-const DEADLINE_GRACE: Duration = Duration::from_secs(2);
+pub(crate) const DEADLINE_GRACE: Duration = Duration::from_secs(2);
 
 /// Kill requests that may wait; more say nothing new.
 const KILL_QUEUE: usize = 4;
@@ -23,16 +28,22 @@ pub(crate) struct Job {
     id: JobId,
     command: String,
     started: UnixMs,
-    spool: Spool,
+    pub(crate) spool: Spool,
     state: watch::Receiver<State>,
     kill: mpsc::Sender<Duration>,
 }
 
 /// What is known of a job's course.
 #[derive(Debug, Clone, Default)]
-struct State {
-    tally: Tally,
-    ended: Option<Ended>,
+pub(crate) struct State {
+    pub(crate) tally: Tally,
+    pub(crate) ended: Option<Ended>,
+}
+
+/// The other end of a [`Job`]: what its task tells it, and what is asked of the task.
+pub(crate) struct Desk {
+    pub(crate) state: watch::Sender<State>,
+    pub(crate) requests: mpsc::Receiver<Duration>,
 }
 
 /// The end of a job.
@@ -48,6 +59,15 @@ pub(crate) struct Plan {
     pub(crate) command: String,
     pub(crate) started: UnixMs,
     pub(crate) timeout: Duration,
+    pub(crate) view: Option<Arc<View>>,
+    pub(crate) records: Arc<Records>,
+}
+
+impl Plan {
+    /// What is remembered of it.
+    pub(crate) fn record(&self) -> Record {
+        Record::of(self.id.clone(), &self.command, self.started)
+    }
 }
 
 /// A child that has been started, and its way to the network while it runs.
@@ -61,41 +81,52 @@ pub(crate) struct Started {
 /// The part of a job that runs: to be awaited by its owner.
 pub(crate) struct Runner {
     started: Started,
-    job: std::sync::Arc<Job>,
+    job: Arc<Job>,
     state: watch::Sender<State>,
     requests: mpsc::Receiver<Duration>,
     timeout: Duration,
+    view: Option<Arc<View>>,
+    records: Arc<Records>,
     notices: Vec<String>,
     begun: Instant,
 }
 
 impl Job {
     /// A job and what runs it.
-    pub(crate) fn new(
-        plan: Plan,
-        spool: Spool,
-        started: Started,
-    ) -> (std::sync::Arc<Self>, Runner) {
-        let (state, watched) = watch::channel(State::default());
-        let (kill, requests) = mpsc::channel(KILL_QUEUE);
-        let job = std::sync::Arc::new(Self {
-            id: plan.id,
-            command: plan.command,
-            started: plan.started,
-            spool,
-            state: watched,
-            kill,
-        });
+    pub(crate) fn new(plan: Plan, spool: Spool, started: Started) -> (Arc<Self>, Runner) {
+        let (job, desk) = Self::open(plan.id, plan.command, plan.started, spool);
         let runner = Runner {
             started,
-            job: std::sync::Arc::clone(&job),
-            state,
-            requests,
+            job: Arc::clone(&job),
+            state: desk.state,
+            requests: desk.requests,
             timeout: plan.timeout,
+            view: plan.view,
+            records: plan.records,
             notices: Vec::new(),
             begun: Instant::now(),
         };
         (job, runner)
+    }
+
+    /// A job that somebody else runs.
+    pub(crate) fn open(
+        id: JobId,
+        command: String,
+        started: UnixMs,
+        spool: Spool,
+    ) -> (Arc<Self>, Desk) {
+        let (state, watched) = watch::channel(State::default());
+        let (kill, requests) = mpsc::channel(KILL_QUEUE);
+        let job = Arc::new(Self {
+            id,
+            command,
+            started,
+            spool,
+            state: watched,
+            kill,
+        });
+        (job, Desk { state, requests })
     }
 
     pub(crate) fn id(&self) -> &JobId {
@@ -104,6 +135,16 @@ impl Job {
 
     pub(crate) fn is_running(&self) -> bool {
         self.state.borrow().ended.is_none()
+    }
+
+    /// How many bytes of its output are kept.
+    pub(crate) fn kept(&self) -> u64 {
+        self.state.borrow().tally.written
+    }
+
+    /// What is remembered of it.
+    pub(crate) fn record(&self) -> Record {
+        Record::of(self.id.clone(), &self.command, self.started)
     }
 
     pub(crate) fn info(&self) -> JobInfo {
@@ -212,7 +253,15 @@ impl Runner {
                 Ok(None) | Err(_) => printing = false,
             }
         }
-        let ended = self.ended(exit, &tally, timed_out);
+        let mut ended = self.ended(exit, &tally, timed_out);
+        let record = self.job.record().ended(&ended.exit);
+        if let Err(error) = self.records.write(&record) {
+            // Found later it would be taken for one that was interrupted.
+            self.records.remove(&record.job());
+            ended.exit.notices.push(format!(
+                "the end of the command is not written down: {error}"
+            ));
+        }
         self.state.send_modify(|state| {
             state.tally = tally;
             state.ended = Some(ended);
@@ -241,6 +290,23 @@ impl Runner {
         }
     }
 
+    /// What the command itself says that it was refused.
+    fn refused_paths(&self, tally: &Tally) -> Vec<Refusal> {
+        let (Some(view), 1..) = (&self.view, tally.stderr) else {
+            return Vec::new();
+        };
+        let from = Offset(tally.written.saturating_sub(SEARCHED as u64));
+        // What cannot be read here is said where it is read for the result.
+        let Ok((pieces, _)) = self.job.spool.read(tally, from, SEARCHED) else {
+            return Vec::new();
+        };
+        let said = pieces
+            .iter()
+            .filter(|(stream, _)| *stream == Stream::Stderr);
+        let said: Vec<u8> = said.flat_map(|(_, bytes)| bytes.iter().copied()).collect();
+        view.refusals(&String::from_utf8_lossy(&said))
+    }
+
     fn ended(
         &mut self,
         exit: Result<outfitter_process::Exit, ChildError>,
@@ -248,17 +314,20 @@ impl Runner {
         timed_out: bool,
     ) -> Ended {
         let mut notices = std::mem::take(&mut self.notices);
-        notices.extend(self.started.refusals.told());
+        let mut refusals = self.started.refusals.told();
         if tally.dropped > 0 {
             notices.push(format!(
-                "only the first {} bytes of output were kept (limit {} MiB); {} more were not",
+                "only the first {} bytes of output were kept (limit {} MiB, {} MiB for all commands \
+                 of a session); {} more were not",
                 tally.written,
                 SPOOL_BYTES / (1024 * 1024),
+                SESSION_SPOOL_BYTES / (1024 * 1024),
                 tally.dropped
             ));
         }
         let (code, signal, killed_children, survivors) = match exit {
             Ok(exit) => {
+                refusals.extend(exit.reached.into_iter().map(limit_reached));
                 notices.extend(exit.notes);
                 let (code, signal) = match exit.ending {
                     Ending::Code(code) => (Some(code), None),
@@ -271,6 +340,7 @@ impl Runner {
                 (None, None, 0, Vec::new())
             }
         };
+        refusals.extend(self.refused_paths(tally));
         Ended {
             exit: Exit {
                 code,
@@ -281,10 +351,26 @@ impl Runner {
                 stdout_bytes: tally.stdout,
                 stderr_bytes: tally.stderr,
                 dropped_bytes: tally.dropped,
+                refusals,
                 notices,
             },
             survivors,
         }
+    }
+}
+
+/// How much of the end of a command's output is searched for what it says it was refused.
+const SEARCHED: usize = 64 * 1024;
+
+fn limit_reached(reached: Reached) -> Refusal {
+    let (rule, key) = match reached.limit {
+        Limit::Memory => ("memory_mb", "[sandbox] memory_mb"),
+        Limit::Processes => ("processes", "[sandbox] processes"),
+    };
+    Refusal {
+        refused: Refused::Rule(rule),
+        allow: Some(key.to_owned()),
+        why: reached.said,
     }
 }
 

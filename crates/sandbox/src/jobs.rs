@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use outfitter_core::{
-    Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Offset, OutputChunk,
+    Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Lost, Offset, OutputChunk,
     SandboxError,
 };
 use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn};
@@ -19,8 +19,10 @@ use crate::job::{Job, Plan, Started};
 use crate::network::AllowedHosts;
 use crate::network::proxy::{Refusals, serve};
 use crate::protected::Protected;
+use crate::records::Records;
 use crate::scratch::{Scratch, private_directory};
-use crate::spool::Spool;
+use crate::spool::{Quota, Spool};
+use crate::view::View;
 
 /// Jobs of one session that may run at once.
 pub const MAX_RUNNING_JOBS: usize = 64;
@@ -46,6 +48,8 @@ pub(crate) struct Manner {
     /// Hidden from confined commands, or kept from being written, as far as it exists when they
     /// start.
     pub(crate) protected: Protected,
+    /// What commands may reach, where something holds them.
+    pub(crate) view: Option<Arc<View>>,
     pub(crate) scratch: Scratch,
     pub(crate) clock: Arc<dyn Clock>,
 }
@@ -54,6 +58,8 @@ pub(crate) struct Manner {
 pub(crate) struct Jobs {
     manner: Manner,
     spools: PathBuf,
+    quota: Arc<Quota>,
+    records: Arc<Records>,
     known: Mutex<VecDeque<Arc<Job>>>,
     running: Mutex<JoinSet<()>>,
 }
@@ -65,9 +71,15 @@ impl Jobs {
             doing: "make the directory of job output".to_owned(),
             source,
         })?;
+        let records = Records::open(&spools).map_err(|source| SandboxError::Io {
+            doing: "read which jobs there were".to_owned(),
+            source,
+        })?;
         Ok(Self {
             manner,
             spools,
+            quota: Arc::default(),
+            records: Arc::new(records),
             known: Mutex::default(),
             running: Mutex::default(),
         })
@@ -82,24 +94,39 @@ impl Jobs {
                 doing: "restore the scratch folder".to_owned(),
                 source,
             })?;
-        let spool = Spool::create(&self.spools).map_err(|source| SandboxError::Io {
-            doing: "make a file for the command's output".to_owned(),
-            source,
-        })?;
+        let spool =
+            Spool::create(&self.spools, self.quota.clone()).map_err(|source| SandboxError::Io {
+                doing: "make a file for the command's output".to_owned(),
+                source,
+            })?;
         let workdir = self.workdir(&command.workdir)?;
         let spec = self.child(&command, workdir)?;
-        let spawned = spawn(&self.manner.supervisor, spec).await;
         let plan = Plan {
             id: JobId::mint(&*self.manner.clock),
             command: shown(&command.command),
             started: self.manner.clock.now(),
             timeout: command.timeout,
+            view: self.manner.view.clone(),
+            records: self.records.clone(),
         };
-        let (job, runner) = Job::new(
-            plan,
-            spool,
-            self.open_outlet(spawned.map_err(sandbox_error)?)?,
-        );
+        // Before it runs: what is killed with us must be known to whoever comes after us.
+        let record = plan.record();
+        self.records
+            .write(&record)
+            .map_err(|source| SandboxError::Io {
+                doing: "write down that a job begins".to_owned(),
+                source,
+            })?;
+        let spawned = spawn(&self.manner.supervisor, spec).await;
+        let spawned = spawned.map_err(sandbox_error);
+        let started = match spawned.and_then(|spawned| self.open_outlet(spawned)) {
+            Ok(started) => started,
+            Err(error) => {
+                self.records.remove(&plan.id);
+                return Err(error);
+            }
+        };
+        let (job, runner) = Job::new(plan, spool, started);
         let id = job.id().clone();
         lock(&self.known).push_back(job);
         lock(&self.running).spawn(runner.run());
@@ -125,7 +152,11 @@ impl Jobs {
     }
 
     pub(crate) async fn kill(&self, job: &JobId, grace: Duration) -> Result<Killed, SandboxError> {
-        let job = self.find(job)?;
+        let job = match self.find(job) {
+            // It ended with what ran it, or before.
+            Err(SandboxError::Lost { .. }) => return Ok(Killed::default()),
+            found => found?,
+        };
         if !job.is_running() {
             return Ok(Killed::default());
         }
@@ -159,9 +190,7 @@ impl Jobs {
     fn find(&self, id: &JobId) -> Result<Arc<Job>, SandboxError> {
         let known = lock(&self.known);
         let found = known.iter().find(|job| job.id() == id);
-        found
-            .cloned()
-            .ok_or_else(|| SandboxError::NotFound(id.clone()))
+        found.cloned().ok_or_else(|| self.records.missing(id))
     }
 
     /// Forgets what ended longest ago, and refuses when too much is running.
@@ -178,9 +207,16 @@ impl Jobs {
             });
         }
         let mut surplus = (known.len() - running + 1).saturating_sub(MAX_ENDED_JOBS);
+        let mut freed = 0;
         known.retain(|job| {
-            let forget = surplus > 0 && !job.is_running();
-            surplus -= usize::from(forget);
+            let too_many = surplus > 0;
+            let too_much = job.kept() > 0 && !self.quota.has_room_without(freed);
+            let forget = (too_many || too_much) && !job.is_running();
+            if forget {
+                surplus = surplus.saturating_sub(1);
+                freed += job.kept();
+                self.records.lose(job.record(), Lost::LetGo);
+            }
             !forget
         });
         Ok(())

@@ -2,6 +2,7 @@
 //!
 //! - [`files`]: the files of a session, by directory handle
 //! - [`local`], [`bwrap`], [`passthrough`]: the backends whose commands are processes of this machine
+//! - [`ssh`]: the backend whose commands are processes of another machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`network`]: the network by host
 //! - [`host`], [`roots`], `environment`, `scratch`: what a command sees, may read, and calls home
@@ -24,19 +25,23 @@ pub mod network;
 pub mod passthrough;
 mod process_sandbox;
 pub mod protected;
+mod records;
 pub mod roots;
 mod scratch;
 mod spool;
+pub mod ssh;
 pub mod startup;
+mod view;
 
-pub use files::{FileLimits, LocalFiles};
+pub use files::{FileLimits, FileQuota, LocalFiles, QuotaCounts};
 pub use host::Host;
 pub use jobs::{MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
 pub use local::{LocalPolicy, Session};
 pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
+pub use records::MAX_LOST_JOBS;
 pub use roots::ReadableRoots;
-pub use spool::SPOOL_BYTES;
+pub use spool::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES, SPOOL_BYTES};
 
 // What a backend is opened with.
 pub use network::{AllowedHosts, BadHost, Reach};

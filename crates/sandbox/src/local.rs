@@ -16,6 +16,7 @@ use crate::network::{self, Reach};
 use crate::process_sandbox::ProcessSandbox;
 use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
+use crate::view::View;
 
 /// The name of this backend.
 pub const BACKEND: &str = "local";
@@ -111,19 +112,22 @@ pub(crate) fn open_held(
     let mut left_out = readable.left_out.clone();
     left_out.extend(environment.left_out);
     let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
+    let confined = Confined {
+        level: policy.support.level,
+        network: policy.reach.network(),
+        write,
+        read: readable.read,
+        fixed: Vec::new(),
+        hide: readable.hide,
+        private: by_both_names(policy.data_dir),
+        blank: readable.blank,
+    };
+    let view = View::of(&confined, session.files.protected());
     let manner = Manner {
         supervisor: session.supervisor,
         environment: environment.variables,
-        hold: hold(Confined {
-            level: policy.support.level,
-            network: policy.reach.network(),
-            write,
-            read: readable.read,
-            fixed: Vec::new(),
-            hide: readable.hide,
-            private: by_both_names(policy.data_dir),
-            blank: readable.blank,
-        }),
+        hold: hold(confined),
+        view: Some(Arc::new(view)),
         limits: session.limits,
         hosts,
         protected: session.files.protected().clone(),

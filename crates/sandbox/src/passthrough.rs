@@ -41,6 +41,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         limits: session.limits,
         hosts: None,
         protected: session.files.protected().clone(),
+        view: None,
         workspace,
         scratch,
         clock: session.clock,

@@ -197,7 +197,18 @@ fn toolchains(host: &Host) -> Vec<PathBuf> {
     add(host.rustup_home(), &["toolchains", "settings.toml"]);
     add(host.pyenv_root(), &[""]);
     add(host.nvm_dir(), &["versions"]);
-    add(host.home.clone(), &[".local/bin", ".local/share/uv"]);
+    add(
+        host.home.clone(),
+        &[
+            ".local/bin",
+            ".local/share/uv",
+            ".local/share/pipx/venvs",
+            ".local/pipx/venvs",
+            "go/bin",
+            "sdk",
+            ".sdkman/candidates",
+        ],
+    );
     found
 }
 
@@ -283,6 +294,13 @@ mod tests {
             ".local/bin/tool",
             ".local/share/uv/python/x",
             ".local/share/keyrings/login",
+            ".local/share/pipx/venvs/black/bin/black",
+            ".local/share/pipx/trash/x",
+            "go/bin/gopls",
+            "go/pkg/mod/cache/x",
+            "sdk/go1.25/bin/go",
+            ".sdkman/candidates/java/21/bin/java",
+            ".sdkman/etc/config",
             "notes.txt",
         ]);
         let roots = ReadableRoots::of(&host, Path::new("/srv/project"), &[]);
@@ -295,6 +313,10 @@ mod tests {
             ".nvm/versions",
             ".local/bin",
             ".local/share/uv",
+            ".local/share/pipx/venvs",
+            "go/bin",
+            "sdk",
+            ".sdkman/candidates",
         ];
         assert_eq!(in_home(&roots, &host), expected);
         assert_eq!(roots.left_out, Vec::<String>::new());

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use outfitter_core::{Offset, Stream};
@@ -15,6 +17,16 @@ use rustix::fs::{Mode, OFlags};
 
 /// The most that is kept of a job's output, its index included. What comes after is counted.
 pub const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
+
+/// The most that is kept of the output of all jobs of a session that can still be read. The output
+/// of the oldest that have ended goes first.
+pub const SESSION_SPOOL_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The same of all sessions of this program.
+pub const ALL_SPOOL_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+
+/// What all sessions of this program hold.
+static ALL: AtomicU64 = AtomicU64::new(0);
 
 /// One change of stream: where it is, and in the lowest bit to which.
 const RECORD: u64 = 8;
@@ -24,6 +36,51 @@ const RECORD: u64 = 8;
 pub(crate) struct Spool {
     bytes: File,
     changes: File,
+    quota: Arc<Quota>,
+    taken: AtomicU64,
+}
+
+/// What the spools of a session hold.
+#[derive(Debug, Default)]
+pub(crate) struct Quota(AtomicU64);
+
+impl Quota {
+    /// Whether a job's whole output would still fit.
+    pub(crate) fn has_room_without(&self, freed: u64) -> bool {
+        let free = |used: &AtomicU64, most: u64| {
+            used.load(Ordering::Relaxed).saturating_sub(freed) + SPOOL_BYTES <= most
+        };
+        free(&self.0, SESSION_SPOOL_BYTES) && free(&ALL, ALL_SPOOL_BYTES)
+    }
+
+    /// As much of it as there is room for.
+    fn take(&self, wanted: u64) -> u64 {
+        let session = take(&self.0, wanted, SESSION_SPOOL_BYTES);
+        let all = take(&ALL, session, ALL_SPOOL_BYTES);
+        self.0.fetch_sub(session - all, Ordering::Relaxed);
+        all
+    }
+
+    fn give_back(&self, taken: u64) {
+        self.0.fetch_sub(taken, Ordering::Relaxed);
+        ALL.fetch_sub(taken, Ordering::Relaxed);
+    }
+}
+
+fn take(used: &AtomicU64, wanted: u64, most: u64) -> u64 {
+    let mut got = 0;
+    // Always some: the closure never refuses, it only takes less.
+    let _ = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
+        got = wanted.min(most.saturating_sub(now));
+        Some(now + got)
+    });
+    got
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        self.quota.give_back(*self.taken.get_mut());
+    }
 }
 
 /// How far a spool has been written: all that a reader must know.
@@ -61,10 +118,12 @@ impl Tally {
 }
 
 impl Spool {
-    pub(crate) fn create(dir: &Path) -> io::Result<Self> {
+    pub(crate) fn create(dir: &Path, quota: Arc<Quota>) -> io::Result<Self> {
         Ok(Self {
             bytes: nameless(dir)?,
             changes: nameless(dir)?,
+            quota,
+            taken: AtomicU64::new(0),
         })
     }
 
@@ -100,8 +159,9 @@ impl Spool {
         let kept = if tally.dropped > 0 {
             0
         } else {
-            length.min(tally.room(limit))
+            self.quota.take(length.min(tally.room(limit)))
         };
+        self.taken.fetch_add(kept, Ordering::Relaxed);
         if kept > 0 {
             if tally.last != Some(which) {
                 let record = tally.written << 1 | u64::from(which == Which::Stderr);
@@ -202,7 +262,7 @@ mod tests {
 
     fn spool() -> (tempfile::TempDir, Spool) {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::create(dir.path()).unwrap();
+        let spool = Spool::create(dir.path(), Arc::default()).unwrap();
         (dir, spool)
     }
 

@@ -98,12 +98,30 @@ fn output_schema() -> Value {
             "stderr_bytes": { "type": "integer", "description": "Bytes written in all." },
             "artifact": { "type": "string", "description": "There when stdout or stderr is cut or binary: the output in the order it came, whole unless a notice says otherwise." },
             "killed_children": { "type": "integer", "description": "Processes it left behind, which were killed." },
+            "sandbox": refused_schema(),
             "notices": { "type": "array", "items": { "type": "string" } },
             "tail": { "type": "string", "description": "While running: the end of the output so far." },
             "matched": { "type": "boolean", "description": "Where await_shell was given a pattern: whether the output has it." },
             "running_for_ms": { "type": "integer", "description": "While running." },
         }),
     )
+}
+
+/// What the sandbox refused, in the result of every tool that runs a command.
+fn refused_schema() -> Value {
+    json!({
+        "type": "array",
+        "description": "There when the sandbox refused something: what, and the configuration key of the operator that would allow it, null where none would. Say it rather than try again.",
+        "items": object(
+            &["allow", "why"],
+            json!({
+                "path": { "type": "string" },
+                "rule": { "type": "string" },
+                "allow": { "type": ["string", "null"] },
+                "why": { "type": "string" },
+            }),
+        ),
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What a call on a job gives back.
 
-use outfitter_core::{Code, Exit, JobId, Outcome, Stream, ToolContext, ToolError};
+use outfitter_core::{
+    Code, Exit, JobId, Outcome, Refusal, Refused, Stream, ToolContext, ToolError,
+};
 use outfitter_text::head_tail::Whole;
 use outfitter_text::output::OutputText;
 use serde_json::{Map, Value, json};
@@ -51,6 +53,9 @@ impl Report<'_> {
             "duration_seconds",
             json!(ending.exit.duration.as_secs_f64()),
         );
+        if !ending.exit.refusals.is_empty() {
+            put("sandbox", refused(&ending.exit));
+        }
         if !ending.notices.is_empty() {
             put("notices", json!(ending.notices));
         }
@@ -167,6 +172,9 @@ impl Report<'_> {
         if let Some(matched) = matched {
             put("matched", matched.into());
         }
+        if !ending.exit.refusals.is_empty() {
+            put("sandbox", refused(&ending.exit));
+        }
         if !ending.notices.is_empty() {
             put("notices", json!(ending.notices));
         }
@@ -252,6 +260,18 @@ enum Stopped {
     No,
     ByCancel,
     ByDeadline,
+}
+
+/// What the sandbox refused, as the result has it.
+fn refused(exit: &Exit) -> Value {
+    let one = |refusal: &Refusal| {
+        let (name, about) = match &refusal.refused {
+            Refused::Path(path) => ("path", path.to_string_lossy().into_owned()),
+            Refused::Rule(rule) => ("rule", (*rule).to_owned()),
+        };
+        json!({ name: about, "allow": refusal.allow, "why": refusal.why })
+    };
+    exit.refusals.iter().map(one).collect()
 }
 
 fn notices(mut notices: Vec<String>, collected: Vec<String>, exit: &Exit) -> Vec<String> {

@@ -113,6 +113,7 @@ fn output() -> Value {
             "timed_out": { "type": "boolean", "description": "Whether it was killed because its time was over; what it had printed is there." },
             "truncated": { "type": "boolean", "description": "Whether stdout or stderr is not all that was printed." },
             "duration_seconds": { "type": "number" },
+            "sandbox": super::refused_schema(),
             "notices": { "type": "array", "items": { "type": "string" }, "description": "There when something happened that was not asked for." },
         }),
     )

@@ -7,6 +7,7 @@
 use rustix::process::{Resource, Rlimit, geteuid};
 
 use super::cgroup::{Groups, Wanted};
+use crate::exit::{Limit, Reached};
 use crate::spec::{Confined, Confinement, Level, Limits};
 
 /// The first kernel whose process namespaces have a `pid_max` of their own.
@@ -75,24 +76,35 @@ impl Held {
         }
     }
 
-    /// What the limits did, for people; read when the tree is gone.
+    /// Which limits could not be had, for people.
     pub(super) fn notes(&self) -> Vec<String> {
-        let mut notes = self.notes.clone();
+        self.notes.clone()
+    }
+
+    /// What the limits did; read when the tree is gone.
+    pub(super) fn reached(&self) -> Vec<Reached> {
+        let mut reached = Vec::new();
         let killed = self.groups.killed_for_memory();
         if let Some(bytes) = self.limits.memory_bytes.filter(|_| killed > 0) {
-            notes.push(format!(
-                "the memory limit of {} MiB was reached, and {killed} of its processes were killed",
-                bytes / (1024 * 1024)
-            ));
+            reached.push(Reached {
+                limit: Limit::Memory,
+                said: format!(
+                    "the memory limit of {} MiB was reached, and {killed} of its processes were killed",
+                    bytes / (1024 * 1024)
+                ),
+            });
         }
         let refused = self.groups.refused_processes();
         if refused > 0 {
-            notes.push(format!(
-                "the limit of {} processes was reached, and {refused} were not started",
-                self.limits.processes
-            ));
+            reached.push(Reached {
+                limit: Limit::Processes,
+                said: format!(
+                    "the limit of {} processes was reached, and {refused} were not started",
+                    self.limits.processes
+                ),
+            });
         }
-        notes
+        reached
     }
 
     /// Leaves the groups, whose last member we are.

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use outfitter_core::{Refusal, Refused};
 use outfitter_net::address;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, lookup_host};
@@ -29,6 +30,10 @@ const MAX_REFUSALS: usize = 16;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Refusals(Arc<Mutex<BTreeSet<String>>>);
 
+/// The name of the rule, and its key.
+const RULE: &str = "network";
+const KEY: &str = "[sandbox] network";
+
 impl Refusals {
     fn note(&self, text: String) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,10 +42,15 @@ impl Refusals {
         }
     }
 
-    /// One sentence each.
-    pub(crate) fn told(&self) -> Vec<String> {
+    /// Each host once.
+    pub(crate) fn told(&self) -> Vec<Refusal> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        noted.iter().cloned().collect()
+        let told = noted.iter().map(|why| Refusal {
+            refused: Refused::Rule(RULE),
+            allow: Some(KEY.to_owned()),
+            why: why.clone(),
+        });
+        told.collect()
     }
 }
 

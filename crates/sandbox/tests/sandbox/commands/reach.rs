@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{Level, Sandbox};
+use outfitter_core::{Level, Refusal, Refused, Sandbox};
 use outfitter_sandbox::{AllowedHosts, Host, Reach, Support, local, probe};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -83,10 +83,13 @@ async fn what_was_refused_is_told_with_the_end() {
         .await
         .unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
-    assert_eq!(
-        exit.notices,
-        ["other.example:443 is not in [sandbox] network"]
-    );
+    let refusal = Refusal {
+        refused: Refused::Rule("network"),
+        allow: Some("[sandbox] network".to_owned()),
+        why: "other.example:443 is not in [sandbox] network".to_owned(),
+    };
+    assert_eq!(exit.refusals, [refusal]);
+    assert_eq!(exit.notices, Vec::<String>::new(), "told once");
 }
 
 /// A name that is allowed does not open the private network that it is made to lead to.

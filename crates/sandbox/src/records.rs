@@ -1,0 +1,231 @@
+//! What is known of a session's jobs when the program that ran them is gone, or their output:
+//! one small file for each, beside the spools.
+//!
+//! A file is written before its job is known to anybody, and again when it has ended; what a later
+//! program finds without an end was running when the earlier one ended.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use outfitter_core::{Exit, JobId, Lost, SandboxError, UnixMs};
+use serde::{Deserialize, Serialize};
+
+/// Jobs that are remembered by their name only; the oldest is forgotten.
+pub const MAX_LOST_JOBS: usize = 256;
+
+/// How much of a command is remembered.
+const MAX_COMMAND_CHARS: usize = 500;
+
+/// No record of ours is longer.
+const MAX_RECORD: u64 = 16 * 1024;
+
+/// Records that are looked at when a session is opened again.
+const MAX_FOUND: usize = 4096;
+
+const SUFFIX: &str = ".json";
+const UNFINISHED: &str = ".new";
+
+/// One job, as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    v: u32,
+    job: JobId,
+    command: String,
+    started: UnixMs,
+    /// How it ended; not there while it runs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    ended: Option<String>,
+}
+
+impl Record {
+    pub(crate) fn of(job: JobId, command: &str, started: UnixMs) -> Self {
+        Self {
+            v: 1,
+            job,
+            command: command.chars().take(MAX_COMMAND_CHARS).collect(),
+            started,
+            ended: None,
+        }
+    }
+
+    pub(crate) fn job(&self) -> JobId {
+        self.job.clone()
+    }
+
+    pub(crate) fn ended(mut self, exit: &Exit) -> Self {
+        self.ended = Some(match (exit.code, exit.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "without an exit code".to_owned(),
+        });
+        self
+    }
+}
+
+/// The records of one session.
+#[derive(Debug)]
+pub(crate) struct Records {
+    dir: PathBuf,
+    /// The oldest first.
+    lost: Mutex<VecDeque<(Record, Lost)>>,
+}
+
+impl Records {
+    /// Takes up what an earlier program left.
+    pub(crate) fn open(dir: &Path) -> io::Result<Self> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir)?.take(MAX_FOUND).flatten() {
+            let path = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            match name.strip_suffix(SUFFIX) {
+                Some(id) => found.extend(read(&path).filter(|record| record.job.as_str() == id)),
+                // One that was being written.
+                None if name.ends_with(UNFINISHED) => drop(std::fs::remove_file(&path)),
+                None => {}
+            }
+        }
+        found.sort_by_key(|record| record.started);
+        let records = Self {
+            dir: dir.to_owned(),
+            lost: Mutex::default(),
+        };
+        for record in found {
+            let how = match record.ended.clone() {
+                Some(words) => Lost::Ended(words),
+                None => Lost::Interrupted,
+            };
+            records.lose(record, how);
+        }
+        Ok(records)
+    }
+
+    /// Writes one, whole or not at all, for ourselves alone.
+    pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
+        let path = self.path(&record.job);
+        let unfinished = path.with_extension(UNFINISHED.trim_start_matches('.'));
+        let text = serde_json::to_vec(record)?;
+        let mut file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&unfinished)?;
+        file.write_all(&text)?;
+        std::fs::rename(&unfinished, &path)
+    }
+
+    /// From now on this job is known by its name only.
+    pub(crate) fn lose(&self, record: Record, how: Lost) {
+        let mut lost = self.lock();
+        lost.push_back((record, how));
+        while lost.len() > MAX_LOST_JOBS {
+            if let Some((oldest, _)) = lost.pop_front() {
+                self.remove(&oldest.job);
+            }
+        }
+    }
+
+    /// A job that was not started after all.
+    pub(crate) fn remove(&self, job: &JobId) {
+        // What stays behind is found and said to be lost, which is no harm.
+        let _ = std::fs::remove_file(self.path(job));
+    }
+
+    /// What to say of a job that is not there.
+    pub(crate) fn missing(&self, job: &JobId) -> SandboxError {
+        let lost = self.lock();
+        match lost.iter().find(|(record, _)| record.job == *job) {
+            Some((record, how)) => SandboxError::Lost {
+                job: job.clone(),
+                command: record.command.clone(),
+                started: record.started,
+                how: how.clone(),
+            },
+            None => SandboxError::NotFound(job.clone()),
+        }
+    }
+
+    fn path(&self, job: &JobId) -> PathBuf {
+        self.dir.join(format!("{job}{SUFFIX}"))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<(Record, Lost)>> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One that is garbled is none.
+fn read(path: &Path) -> Option<Record> {
+    let mut text = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(MAX_RECORD).read_to_end(&mut text).ok()?;
+    let record: Record = serde_json::from_slice(&text).ok()?;
+    (record.v == 1).then_some(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn record(name: &str, started: u64) -> Record {
+        let job = JobId::new(name).unwrap();
+        Record::of(job, "make all", UnixMs(started))
+    }
+
+    fn how(records: &Records, name: &str) -> Option<Lost> {
+        match records.missing(&JobId::new(name).unwrap()) {
+            SandboxError::Lost { how, .. } => Some(how),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_ran_is_interrupted_and_what_ended_has_ended_for_the_next_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = Records::open(dir.path()).unwrap();
+        records.write(&record("job_a", 1)).unwrap();
+        records.write(&record("job_b", 2)).unwrap();
+        let exit = Exit {
+            code: Some(3),
+            ..Exit::default()
+        };
+        records.write(&record("job_b", 2).ended(&exit)).unwrap();
+        records.write(&record("job_c", 3)).unwrap();
+        records.remove(&JobId::new("job_c").unwrap());
+        std::fs::write(dir.path().join("job_d.json"), "{").unwrap();
+        std::fs::write(dir.path().join("job_e.new"), "{").unwrap();
+        assert_eq!(how(&records, "job_a"), None, "still its own");
+        let mode = dir.path().join("job_a.json").metadata().unwrap();
+        assert_eq!(mode.permissions().mode() & 0o777, 0o600);
+        let later = Records::open(dir.path()).unwrap();
+        assert_eq!(how(&later, "job_a"), Some(Lost::Interrupted));
+        let ended = Lost::Ended("exit code 3".to_owned());
+        assert_eq!(how(&later, "job_b"), Some(ended));
+        for none in ["job_c", "job_d", "job_e"] {
+            assert_eq!(how(&later, none), None, "{none}");
+        }
+        assert!(!dir.path().join("job_e.new").exists());
+    }
+
+    #[test]
+    fn only_so_many_are_remembered_and_a_long_command_by_its_beginning() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = Records::open(dir.path()).unwrap();
+        for number in 0..=MAX_LOST_JOBS {
+            let record = record(&format!("job_{number}"), number as u64);
+            records.write(&record).unwrap();
+            records.lose(record, Lost::LetGo);
+        }
+        assert_eq!(how(&records, "job_0"), None);
+        assert_eq!(how(&records, "job_1"), Some(Lost::LetGo));
+        assert!(!dir.path().join("job_0.json").exists());
+        let long = Record::of(JobId::new("job_x").unwrap(), &"你".repeat(900), UnixMs(0));
+        assert_eq!(long.command.chars().count(), MAX_COMMAND_CHARS);
+    }
+}
