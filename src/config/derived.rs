@@ -225,12 +225,33 @@ fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
         }
     }
     for (name, channel, at) in layers.tables("channels") {
-        if channel.get("kind") != Some(&Value::from("file")) && channel.get("url").is_none() {
-            problems.push(Problem {
-                at: at.clone(),
-                message: format!("`channels.{name}` needs `url`"),
-            });
-        }
+        let message = match channel.get("kind").and_then(Value::as_str) {
+            None | Some("webhook") if channel.get("url").is_none() => "needs `url`",
+            Some("inbox") if channel.get("url").is_some() => "is an inbox, which has no `url`",
+            Some(_) | None => continue,
+        };
+        problems.push(Problem {
+            at: at.clone(),
+            message: format!("`channels.{name}` {message}"),
+        });
+    }
+    if let Some(polish) = layers.winner("send.polish_model")
+        && let Some(text) = polish.value.as_str()
+    {
+        let message = match text.split_once('/') {
+            Some((provider, name)) if !name.is_empty() => {
+                outfitter_model::provider_defaults(provider)
+                    .is_none()
+                    .then(|| format!("`send.polish_model` names no provider: {provider:?}"))
+            }
+            Some(_) | None => Some(format!(
+                "`send.polish_model` must be PROVIDER/NAME: {text:?}"
+            )),
+        };
+        problems.extend(message.map(|message| Problem {
+            at: polish.source.clone(),
+            message,
+        }));
     }
     if let Some(source) = layers.winner("contacts.source")
         && let Some(name) = source.value.as_str()

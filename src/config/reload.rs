@@ -17,7 +17,7 @@ pub enum TakesEffect {
 use TakesEffect::{AfterRestart, AtOnce};
 
 /// Every key, or the table that has it. The more exact row counts. What is not here is not known.
-const TABLE: [(&str, TakesEffect); 18] = [
+const TABLE: [(&str, TakesEffect); 19] = [
     ("model", AtOnce),
     ("agent", AtOnce),
     ("tools", AtOnce),
@@ -37,6 +37,7 @@ const TABLE: [(&str, TakesEffect); 18] = [
     ("mcp", AfterRestart),
     ("commands", AfterRestart),
     ("channels", AtOnce),
+    ("send", AtOnce),
     ("contacts", AtOnce),
     ("search", AtOnce),
 ];

@@ -16,6 +16,8 @@ pub(super) type Programs = Arc<OnceLock<Arc<ProjectCli>>>;
 
 /// Asks the command `contacts`, for whoever calls: the program knows them by their credential.
 pub(super) struct ProjectContacts {
+    /// The program that is asked, and no other.
+    pub(super) source: String,
     pub(super) programs: Programs,
     pub(super) max_results: usize,
 }
@@ -24,13 +26,16 @@ pub(super) struct ProjectContacts {
 impl Contacts for ProjectContacts {
     async fn ask(&self, cx: &ToolContext, what: &str, args: Value) -> Result<Value, ToolError> {
         let programs = self.programs.get();
+        let programs = programs
+            .filter(|programs| programs.program_of(COMMAND).as_deref() == Some(&*self.source));
         let snapshot = programs.map(|programs| programs.snapshot());
         let tools = snapshot.iter().flat_map(|snapshot| &snapshot.tools);
         let mut tools = tools.filter(|tool| tool.spec().name.as_str() == TOOL);
         let Some(tool) = tools.next() else {
-            return Err(ToolError::unavailable(
-                "the program of the contacts is not there",
-            ));
+            return Err(ToolError::unavailable(format!(
+                "the program {} has no command {COMMAND} now",
+                self.source
+            )));
         };
         let args = json!({ "command": COMMAND, "subcommand": what, "args": args });
         // As an agent would call it: what it may do is judged there, too.

@@ -57,6 +57,40 @@ pub(crate) fn provider(
     .build()
 }
 
+/// The model that polishes messages, if the configuration names one. Of the provider of `[model]` it
+/// is called as that one is; of another, as that is called usually.
+pub(crate) fn polisher(
+    config: &Config,
+    environment: &Environment,
+) -> Option<Arc<dyn ModelProvider>> {
+    let (polish_provider, name) = config.send.polish_model.as_deref()?.split_once('/')?;
+    let model = &config.model;
+    let like = if model.provider.as_deref() == Some(polish_provider) {
+        model.clone()
+    } else {
+        sections::Model {
+            timeout_seconds: model.timeout_seconds,
+            max_retries: model.max_retries,
+            retry_delay_ms: model.retry_delay_ms,
+            max_retry_delay_ms: model.max_retry_delay_ms,
+            ..sections::Model::default()
+        }
+    };
+    let config = Config {
+        model: sections::Model {
+            provider: Some(polish_provider.to_owned()),
+            name: Some(name.to_owned()),
+            tool_mode: sections::ToolMode::Native,
+            ..like
+        },
+        ..config.clone()
+    };
+    // A message goes also where its model cannot be set up; what is wrong is said with it.
+    Some(provider(&config, environment).unwrap_or_else(|error| {
+        Arc::new(NoModel::because(error.to_info())) as Arc<dyn ModelProvider>
+    }))
+}
+
 /// The key of the provider, where the environment has it.
 pub(crate) fn key(config: &Config, environment: &Environment) -> Option<SecretString> {
     let usual = || provider_defaults(config.model.provider.as_deref()?)?.api_key_env;

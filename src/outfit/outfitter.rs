@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use outfitter_agent::{Agent, AgentParts, PartsSwitch};
-use outfitter_builtin::{Contacts, Messenger};
+use outfitter_agent::{Agent, AgentParts, Inbox, PartsSwitch};
+use outfitter_builtin::{Contacts, Messenger, PolishModel};
 use outfitter_core::{
     ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services, SessionId,
 };
@@ -13,7 +13,7 @@ use outfitter_skills::SkillCatalog;
 use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry};
 
-use super::channels::channels;
+use super::channels::{Inboxes, channels};
 use super::connect::Connected;
 use super::contacts::{Programs, ProjectContacts};
 use super::model::{self, NoModel};
@@ -176,13 +176,26 @@ impl Outfitter {
     /// its own.
     fn seams(&self, config: &Config) -> Services {
         let mut services = self.services.clone();
+        let inboxes = Inboxes::new(&self.data_dir, self.log.clone());
         if services.get::<dyn Messenger>().is_none()
-            && let Some(messenger) = channels(config, &self.data_dir, &self.clock)
+            && let Some(messenger) = channels(config, &self.data_dir, &inboxes, &self.clock)
         {
             services = services.with(messenger);
         }
-        if services.get::<dyn Contacts>().is_none() && config.contacts.source.is_some() {
+        // What waits is told also when its channel is gone.
+        if services.get::<dyn Inbox>().is_none() {
+            services = services.with::<dyn Inbox>(Arc::new(inboxes));
+        }
+        if services.get::<PolishModel>().is_none()
+            && let Some(model) = model::polisher(config, &self.environment)
+        {
+            services = services.with(Arc::new(PolishModel(model)));
+        }
+        if services.get::<dyn Contacts>().is_none()
+            && let Some(source) = &config.contacts.source
+        {
             services = services.with::<dyn Contacts>(Arc::new(ProjectContacts {
+                source: source.clone(),
                 programs: self.programs.clone(),
                 max_results: config.search.max_results as usize,
             }));

@@ -225,6 +225,10 @@ impl Renderer {
                     self.ended(at, output);
                 }
             }
+            // Not what the person here typed, so they have not seen it.
+            MessageRole::User if message.id.is_of_letter() && self.view.kind != Kind::Replay => {
+                self.whole(Ink::Caution, &message.content(), To::People);
+            }
             MessageRole::User if self.view.kind == Kind::Replay => {
                 self.whole(Ink::Name, &format!("> {}", message.content()), To::Data);
             }

@@ -32,6 +32,7 @@ mod lives;
 mod peers;
 mod reload;
 mod table;
+mod telling;
 mod terminal;
 mod together;
 mod waiting;

@@ -18,13 +18,16 @@ pub(crate) struct Row {
 }
 
 /// The tools of the table that only read: what is left of them in the mode `plan`.
-const READERS: [&str; 6] = [
+const READERS: [&str; 9] = [
     "calculator",
     "current_time",
     "file_read",
     "list_dir",
+    "query_person",
     "read_artifact",
+    "search_users",
     "tool_expand_tools",
+    "tool_search",
 ];
 
 /// What comes of a call that may be made.
@@ -196,6 +199,48 @@ pub(crate) fn rows(artifacts: &Artifacts) -> Vec<Row> {
             Question,
         ),
         row(
+            "form",
+            "questionnaire",
+            json!({"title": "t", "questions": [{"id": "q", "type": "confirm", "label": "?"}]}),
+            Guest,
+            Question,
+        ),
+        row(
+            "message_own",
+            "send_message",
+            json!({"text": "t", "user_id": "local", "polish": false}),
+            User,
+            Success,
+        ),
+        row(
+            "message_other",
+            "send_message",
+            json!({"text": "t", "user_id": "somebody", "polish": false}),
+            User,
+            Asks,
+        ),
+        row(
+            "message_two",
+            "send_message",
+            json!({"text": "t", "user_id": "somebody", "group_id": "g"}),
+            User,
+            Fails("invalid_arguments"),
+        ),
+        row(
+            "contacts",
+            "search_users",
+            json!({"keyword": "x"}),
+            Guest,
+            Success,
+        ),
+        row(
+            "contacts_none",
+            "query_person",
+            json!({"person_name": "x"}),
+            Guest,
+            Fails("not_found"),
+        ),
+        row(
             "artifact_own",
             "read_artifact",
             json!({"id": artifacts.own}),
@@ -220,6 +265,13 @@ pub(crate) fn rows(artifacts: &Artifacts) -> Vec<Row> {
             "expand",
             "tool_expand_tools",
             json!({"tool_names": ["nope"]}),
+            Guest,
+            Success,
+        ),
+        row(
+            "search",
+            "tool_search",
+            json!({"query": "read a file"}),
             Guest,
             Success,
         ),

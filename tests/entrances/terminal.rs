@@ -172,3 +172,37 @@ fn what_the_person_does_not_answer_stays_open() {
     crate::served::ends(&lines, "success");
     serving.stop();
 }
+
+/// A form is one question after another; what does not fit is asked again.
+#[test]
+fn a_form_is_filled_in_at_the_terminal() {
+    let arguments = json!({"title": "A trip", "questions": [
+        {"id": "where", "type": "text", "label": "Where to?", "required": true},
+        {"id": "how", "type": "single", "label": "How?", "options": ["rail", "road"]},
+        {"id": "sure", "type": "confirm", "label": "Sure?", "default": true},
+    ]});
+    let world = world(&json!([{"id": "one", "name": "questionnaire", "arguments": arguments}]));
+    let mut terminal = Terminal::start(&world, &["run", "--session", "s", "go"]);
+    terminal.until("A trip");
+    terminal.until("Where to?");
+    terminal.until("> ");
+    terminal.types("the sea\n");
+    terminal.until("How?");
+    terminal.until("> ");
+    terminal.types("air\n");
+    terminal.until("not one of the answers");
+    terminal.until("> ");
+    terminal.types("2\n");
+    terminal.until("Sure?");
+    terminal.until("> ");
+    terminal.types("\n");
+    terminal.until("all done");
+    assert_eq!(terminal.exits(), 0);
+    assert_eq!(
+        result(&world)["result"],
+        json!({
+            "status": "submitted", "auto_submit": false,
+            "answers": {"where": "the sea", "how": "road", "sure": true},
+        })
+    );
+}

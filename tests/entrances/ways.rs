@@ -84,7 +84,9 @@ pub(crate) fn world(case: Case) -> World {
              [tools]\nmax_result_tokens = 100\navailable = {allowed:?}\n\
              [mcp.servers.notes]\nbuiltin = \"notes\"\n\
              [commands.planner]\nprogram = \"planner\"\nenv = {{ PLANNER_DIR = {planner:?} }}\n\
-             [commands.courier]\nprogram = {courier:?}\n",
+             [commands.courier]\nprogram = {courier:?}\n\
+             [contacts]\nsource = \"planner\"\n\
+             [channels.out]\nkind = \"file\"\n",
             script = world.work(script),
             allowed = allowed.names(),
             planner = world.work("planner"),

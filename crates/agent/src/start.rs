@@ -8,6 +8,7 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
+use crate::inbox::Letters;
 use crate::parts::AgentParts;
 use crate::request::{Input, RunRequest};
 use crate::session::Session;
@@ -59,6 +60,7 @@ pub(crate) async fn begin(
             .into_iter()
             .map(|note| warning(note.code, note.message)),
     );
+    let mut letters = Letters::none();
     match input {
         Input::Continue => {
             entries.extend(changed_view(view, writer).await);
@@ -90,12 +92,16 @@ pub(crate) async fn begin(
                 let message = Message::text(id, MessageRole::System, &**opening);
                 entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
             }
+            letters = Letters::of(parts, session).await;
+            entries.extend(letters.entries(writer).await);
             let id = message.unwrap_or_else(|| MessageId::mint(clock));
             let message = Message::text(id, MessageRole::User, text);
             entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
         }
     }
-    writer.record(entries).await
+    writer.record(entries).await?;
+    letters.done(session).await;
+    Ok(())
 }
 
 /// What every run says of itself at its beginning.

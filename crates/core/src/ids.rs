@@ -170,6 +170,20 @@ impl MessageId {
     pub fn of_reminder() -> Self {
         Self("msg_reminder".into())
     }
+
+    /// The id of what somebody else sent to a session: the same for the same letter.
+    #[must_use]
+    pub fn of_letter(letter: &str) -> Self {
+        let hash = crate::Hash::of(letter).to_string();
+        let digits = hash.rsplit(':').next().unwrap_or_default();
+        Self(format!("msg_letter_{}", &digits[..digits.len().min(32)]).into())
+    }
+
+    /// Whether it is the id of such a message.
+    #[must_use]
+    pub fn is_of_letter(&self) -> bool {
+        self.0.starts_with("msg_letter_")
+    }
 }
 
 minted!(SessionId, "ses_");

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Channel {
-    /// What it is: a URL that each message is posted to, or a file that each is a line of.
+    /// What it is: a URL that each message is posted to, a file that each is a line of, or the
+    /// inboxes of the other sessions of this installation.
     pub kind: ChannelKind,
     /// Where: the URL of a webhook, which may hold a secret; the path of a file, which starts at the
     /// data directory when it is relative. `NAME.jsonl` for a file that does not say.
@@ -18,7 +19,7 @@ pub struct Channel {
     /// How often a webhook is tried again that cannot be reached or is busy.
     #[schemars(range(min = 0, max = 10))]
     pub retries: u32,
-    /// How many characters a part of a message has at most.
+    /// How many characters a part of a message has at most. An inbox takes messages whole.
     #[schemars(range(min = 1, max = 100_000))]
     pub split_chars: u32,
     /// How many parts a message has at most. The last has all that is left.
@@ -48,4 +49,6 @@ pub enum ChannelKind {
     Webhook,
     /// Each message is a line of a file.
     File,
+    /// Each message is kept for a session of the same tenant, which is told of it when it runs next.
+    Inbox,
 }

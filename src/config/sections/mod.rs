@@ -14,6 +14,7 @@ mod model;
 mod permissions;
 mod progress;
 mod sandbox;
+mod send;
 mod server;
 mod shell;
 mod skills;
@@ -36,6 +37,7 @@ pub use model::{Model, Tokenizer, ToolMode};
 pub use permissions::{Approval, Permissions, RuleRow, Verdict as RuleVerdict};
 pub use progress::Progress;
 pub use sandbox::{Backend, Network, Require, Sandbox};
+pub use send::Send;
 pub use server::Server;
 pub use shell::Shell;
 pub use skills::{Load, Skills};
@@ -79,6 +81,8 @@ pub struct Config {
     pub commands: BTreeMap<String, Program>,
     /// A way for messages out of a session, for `send_message`.
     pub channels: BTreeMap<String, Channel>,
+    /// How messages go out.
+    pub send: Send,
     /// Who there is to speak to.
     pub contacts: Contacts,
     /// How much a search finds.

@@ -1,6 +1,7 @@
 //! Where messages go: the channels of the configuration.
 
 mod file;
+mod inbox;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use crate::config::Config;
 use crate::config::sections::{Channel, ChannelKind};
 use file::LineFile;
+pub(super) use inbox::Inboxes;
 use webhook::Webhook;
 
 /// All channels, by name.
@@ -33,6 +35,7 @@ struct Line {
 enum Way {
     Webhook(Webhook),
     File(LineFile),
+    Inbox(Inboxes),
     /// What is wrong with the configuration of this one.
     Broken(String),
 }
@@ -41,6 +44,7 @@ enum Way {
 pub(super) fn channels(
     config: &Config,
     data_dir: &Path,
+    inboxes: &Inboxes,
     clock: &Arc<dyn Clock>,
 ) -> Option<Arc<dyn Messenger>> {
     if config.channels.is_empty() {
@@ -49,7 +53,7 @@ pub(super) fn channels(
     let all = config
         .channels
         .iter()
-        .map(|(name, channel)| (name.clone(), line(name, channel, data_dir)))
+        .map(|(name, channel)| (name.clone(), line(name, channel, data_dir, inboxes)))
         .collect();
     Some(Arc::new(Channels {
         all,
@@ -57,7 +61,7 @@ pub(super) fn channels(
     }))
 }
 
-fn line(name: &str, channel: &Channel, data_dir: &Path) -> Line {
+fn line(name: &str, channel: &Channel, data_dir: &Path, inboxes: &Inboxes) -> Line {
     let way = match channel.kind {
         ChannelKind::Webhook => match Webhook::new(channel.url.as_deref(), channel.retries) {
             Ok(webhook) => Way::Webhook(webhook),
@@ -68,11 +72,17 @@ fn line(name: &str, channel: &Channel, data_dir: &Path) -> Line {
             let path = named.unwrap_or_else(|| format!("{name}.jsonl"));
             Way::File(LineFile::new(data_dir.join(path)))
         }
+        ChannelKind::Inbox => Way::Inbox(inboxes.clone()),
+    };
+    // Whoever reads an inbox reads all of a message at once.
+    let split_parts = match channel.kind {
+        ChannelKind::Webhook | ChannelKind::File => channel.split_parts as usize,
+        ChannelKind::Inbox => 1,
     };
     Line {
         platform: channel.platform.clone().unwrap_or_else(|| name.to_owned()),
         split_chars: channel.split_chars as usize,
-        split_parts: channel.split_parts as usize,
+        split_parts,
         way,
     }
 }
@@ -113,10 +123,12 @@ impl Messenger for Channels {
         let Some(line) = self.all.get(&route.channel) else {
             return Err(ToolError::unavailable("the channel is gone"));
         };
-        let told = told(who, route, letter, self.clock.now().0);
+        let at = self.clock.now().0;
+        let told = || told(who, route, letter, at);
         match &line.way {
-            Way::Webhook(webhook) => webhook.post(&route.channel, &letter.key, told).await,
-            Way::File(file) => file.append(told).await,
+            Way::Webhook(webhook) => webhook.post(&route.channel, &letter.key, told()).await,
+            Way::File(file) => file.append(told()).await,
+            Way::Inbox(inboxes) => inboxes.keep(who, letter, at).await,
             Way::Broken(why) => {
                 let why = format!("the channel {} cannot be used: {why}", route.channel);
                 Err(ToolError::unavailable(why))

@@ -7,6 +7,10 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use outfitter_agent::{Inbox as _, LetterFrom};
+use outfitter_core::{Scope, SessionId};
+use outfitter_store::StoreUrl;
+
 use super::*;
 
 fn ann() -> Principal {
@@ -33,7 +37,8 @@ fn of(channels: Value, dir: &Path) -> Arc<dyn Messenger> {
     let mut config = Config::default();
     config.channels = serde_json::from_value(channels).unwrap();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    super::channels(&config, dir, &clock).unwrap()
+    let log = outfitter_store::open(&StoreUrl::Memory, dir, clock.clone()).log;
+    super::channels(&config, dir, &Inboxes::new(dir, log), &clock).unwrap()
 }
 
 /// Answers each request with the next of these, and keeps what came.
@@ -208,4 +213,110 @@ async fn a_channel_that_cannot_work_says_why() {
         assert_eq!(error.code(), Code::Unavailable);
         assert!(!error.info().message.contains("secret"));
     }
+}
+
+fn inboxes(dir: &Path) -> (Arc<dyn Messenger>, Inboxes) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let log = outfitter_store::open(&StoreUrl::Memory, dir, clock.clone()).log;
+    let inboxes = Inboxes::new(dir, log);
+    let mut config = Config::default();
+    let channels = json!({"team": {"kind": "inbox", "split_chars": 1}});
+    config.channels = serde_json::from_value(channels).unwrap();
+    let messenger = super::channels(&config, dir, &inboxes, &clock).unwrap();
+    (messenger, inboxes)
+}
+
+fn scope(tenant: &str, subject: &str) -> Scope {
+    Scope {
+        tenant: tenant.into(),
+        subject: subject.into(),
+    }
+}
+
+#[tokio::test]
+async fn a_letter_is_for_one_person_of_the_tenant_and_is_taken_by_one_session() {
+    let dir = tempfile::tempdir().unwrap();
+    let (messenger, inboxes) = inboxes(dir.path());
+    assert_eq!(messenger.route(None).unwrap().split_parts, 1);
+    assert!(delivered(&*messenger).await.unwrap().created);
+    let one = SessionId::new("one").unwrap();
+    let two = SessionId::new("two").unwrap();
+    for (tenant, subject) in [("t", "ann"), ("other", "bob"), ("other", "ann")] {
+        let nothing = inboxes.waiting(&scope(tenant, subject), &one).await;
+        assert!(nothing.is_empty(), "{tenant}/{subject}");
+    }
+    let bob = scope("t", "bob");
+    let letters = inboxes.waiting(&bob, &one).await;
+    assert_eq!(letters.len(), 1);
+    assert_eq!(letters[0].text, "你好");
+    assert_eq!(letters[0].from, LetterFrom::Subject("ann".to_owned()));
+    // It is of the first session now, until that has it in its log.
+    assert!(inboxes.waiting(&bob, &two).await.is_empty());
+    assert_eq!(inboxes.waiting(&bob, &one).await, letters);
+    inboxes.done(&bob, &one, &letters).await;
+    assert!(inboxes.waiting(&bob, &one).await.is_empty());
+}
+
+#[tokio::test]
+async fn letters_are_ours_alone_on_the_disk_and_their_number_is_bounded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (messenger, inboxes) = inboxes(dir.path());
+    let route = messenger.route(None).unwrap();
+    let send = async |n: usize, to: &str| {
+        let letter = Letter {
+            key: format!("call_{n}-1"),
+            to: Addressee::User(to.to_owned()),
+            ..letter()
+        };
+        messenger.deliver(&ann(), &route, &letter).await
+    };
+    for n in 0..100 {
+        assert_eq!(send(n, "bob").await.unwrap().created, n == 0);
+    }
+    let full = send(100, "bob").await.unwrap_err();
+    assert_eq!(full.code(), Code::TooLarge);
+    // One full inbox is no other's; and no name leaves its folder.
+    for to in ["cleo", "../bob", "@", "/etc/passwd"] {
+        send(101, to).await.unwrap();
+    }
+    let one = SessionId::new("one").unwrap();
+    assert_eq!(inboxes.waiting(&scope("t", "bob"), &one).await.len(), 100);
+    let tenants: Vec<_> = std::fs::read_dir(dir.path().join("inbox"))
+        .unwrap()
+        .collect();
+    assert_eq!(tenants.len(), 1);
+    let mut open = vec![dir.path().join("inbox")];
+    while let Some(path) = open.pop() {
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        if path.is_dir() {
+            assert_eq!(mode, 0o700, "{}", path.display());
+            open.extend(
+                std::fs::read_dir(path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        } else {
+            assert_eq!(mode, 0o600, "{}", path.display());
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_inbox_has_no_groups_and_only_sessions_that_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let (messenger, _) = inboxes(dir.path());
+    let route = messenger.route(None).unwrap();
+    for (to, code) in [
+        (Addressee::Group("g".to_owned()), Code::InvalidArguments),
+        (Addressee::Stream("nobody".to_owned()), Code::NotFound),
+        (Addressee::Stream("../x".to_owned()), Code::NotFound),
+    ] {
+        let letter = Letter { to, ..letter() };
+        let error = messenger
+            .deliver(&ann(), &route, &letter)
+            .await
+            .unwrap_err();
+        assert_eq!(error.code(), code);
+    }
+    assert!(!dir.path().join("inbox").exists());
 }
