@@ -218,6 +218,10 @@ fn change(said: Said, hunks: Vec<Hunk>, line: usize) -> Result<Change, PatchErro
             (!said.deleted).then_some(git).flatten(),
         ),
     };
+    let named = [&old, &new, &said.from, &said.to];
+    if named.into_iter().flatten().any(String::is_empty) {
+        return fail("the path is missing");
+    }
     if let (Some(path), Some(to)) = (said.from, said.to) {
         return Ok(Change::Update {
             path,

@@ -3,6 +3,7 @@
 mod ansi;
 mod binary;
 mod decode;
+mod fuzz;
 mod head_tail;
 mod lines;
 mod utf8;
