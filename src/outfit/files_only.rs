@@ -9,7 +9,7 @@ use outfitter_core::{
     CommandSpec, Exit, Files, FilesError, JobId, JobInfo, Killed, Level, Offset, OutputChunk,
     Sandbox, SandboxError, SandboxInfo,
 };
-use outfitter_sandbox::{LocalFiles, Protected};
+use outfitter_sandbox::{FileLimits, LocalFiles, Protected};
 
 /// Files beneath one directory; commands are refused.
 pub(crate) struct FilesOnly {
@@ -21,8 +21,12 @@ impl FilesOnly {
     const REASON: &'static str = "there is no program that supervises commands";
 
     /// One over this directory.
-    pub(crate) fn open(root: &Path, protected: Protected) -> Result<Arc<dyn Sandbox>, FilesError> {
-        let files = LocalFiles::open(root, protected)?;
+    pub(crate) fn open(
+        root: &Path,
+        protected: Protected,
+        limits: FileLimits,
+    ) -> Result<Arc<dyn Sandbox>, FilesError> {
+        let files = LocalFiles::open(root, protected)?.with_limits(limits);
         let info = SandboxInfo {
             backend: "none".to_owned(),
             level: Level::None,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
 use outfitter_process::{SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::{
-    AllowedHosts, Host, Limits, LocalFiles, LocalPolicy, Protected, Reach, Session, bwrap, local,
-    passthrough,
+    AllowedHosts, FileLimits, FileQuota, Host, Limits, LocalFiles, LocalPolicy, Protected,
+    QuotaCounts, Reach, Session, bwrap, local, passthrough,
 };
 use outfitter_store::{create_private_dir, path_segment};
 
@@ -16,6 +16,8 @@ use super::files_only::FilesOnly;
 use super::{BuildError, Outfitter};
 use crate::config::sections::{Backend, Network, Require, Sandbox as Settings};
 use crate::env::{self, Environment, Name};
+
+const MIB: u64 = 1024 * 1024;
 
 impl Outfitter {
     /// The sandbox of a session. What this machine can enforce is found out once.
@@ -26,10 +28,13 @@ impl Outfitter {
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
         let protected = self.protected(workspace);
+        let most = self.file_limits(scope, session, workspace);
         let Some(supervisor) = self.supervisor.clone() else {
-            return FilesOnly::open(workspace, protected).map_err(at(workspace));
+            return FilesOnly::open(workspace, protected, most).map_err(at(workspace));
         };
-        let files = LocalFiles::open(workspace, protected).map_err(at(workspace))?;
+        let files = LocalFiles::open(workspace, protected)
+            .map_err(at(workspace))?
+            .with_limits(most);
         let session_dir = self.session_dir(scope, session);
         if let Some(parent) = session_dir.parent() {
             create_private_dir(parent).map_err(|source| BuildError::Data {
@@ -43,7 +48,7 @@ impl Outfitter {
             files,
             host: host(&self.environment),
             passed: self.passed(),
-            limits: limits(&self.config().sandbox),
+            limits: self::limits(&self.config().sandbox),
             clock: self.clock.clone(),
         };
         match self.config().sandbox.backend {
@@ -62,6 +67,24 @@ impl Outfitter {
                 }
                 Ok(Arc::new(sandbox))
             }
+        }
+    }
+
+    /// A workspace that is the session's own counts whole; of one that was there before, what is
+    /// added.
+    fn file_limits(&self, scope: &Scope, session: &SessionId, workspace: &Path) -> FileLimits {
+        let counts = if workspace == self.served_workspace(scope, session) {
+            QuotaCounts::Workspace
+        } else {
+            QuotaCounts::Made
+        };
+        let quota = self.config().files.quota_mb.map(|most| FileQuota {
+            bytes: u64::from(most) * MIB,
+            counts,
+        });
+        FileLimits {
+            quota,
+            ..FileLimits::default()
         }
     }
 
@@ -196,7 +219,6 @@ fn reach(network: &Network) -> Result<Reach, BuildError> {
 
 /// What a command and all it starts may use.
 fn limits(config: &Settings) -> Limits {
-    const MIB: u64 = 1024 * 1024;
     Limits {
         processes: config.processes.into(),
         memory_bytes: config.memory_mb.map(|most| u64::from(most) * MIB),
@@ -224,5 +246,5 @@ fn host(environment: &Environment) -> Host {
 
 /// Files beneath a directory, for tests of tools.
 pub(crate) fn files_only(root: &Path) -> Result<Arc<dyn Sandbox>, BuildError> {
-    FilesOnly::open(root, Protected::of_system()).map_err(at(root))
+    FilesOnly::open(root, Protected::of_system(), FileLimits::default()).map_err(at(root))
 }

@@ -210,7 +210,11 @@ impl SessionHolds for Served {
 
 impl Outfitter {
     /// The workspace of a session that is served.
-    fn served_workspace(&self, scope: &Scope, session: &SessionId) -> std::path::PathBuf {
+    pub(super) fn served_workspace(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> std::path::PathBuf {
         self.data_dir
             .join("files")
             .join(path_segment(scope.tenant.as_str()))

@@ -113,7 +113,6 @@ fn a_file_that_is_not_toml_says_where() {
 }
 
 #[rstest]
-#[case::quota("[files]\nquota_mb = 1")]
 #[case::skills("[skills]\nbudget_tokens = 1")]
 #[case::mcp("[mcp]\nimport = []")]
 #[case::gateway("[mcp.gateway]\npassthrough = true")]

@@ -362,6 +362,21 @@ pub enum FilesError {
         /// The bound.
         limit: u64,
     },
+    /// All files together would be over a quota. Nothing was written.
+    #[error(
+        "write {path}: {more} bytes more make {} of the quota of {limit}",
+        used.saturating_add(*more)
+    )]
+    OverQuota {
+        /// The path.
+        path: String,
+        /// How many bytes were to be added.
+        more: u64,
+        /// How many count already.
+        used: u64,
+        /// The quota, in bytes.
+        limit: u64,
+    },
     /// The system does not let this user.
     #[error("open {path}: permission denied")]
     Denied {

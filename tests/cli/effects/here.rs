@@ -228,6 +228,22 @@ fn a_file_is_read_as_far_as_there_may_be() {
 }
 
 #[test]
+fn file_tools_fill_no_more_than_there_may_be() {
+    let world = World::with("[files]\nquota_mb = 1\n");
+    // What was there before is not theirs.
+    world.write("here/before.txt", &"b".repeat(2 << 20));
+    let fits = json!({"path": "deep/er/a.txt", "content": "a".repeat(1 << 20)});
+    let output = call(&world, "file_write", &fits);
+    assert_eq!(output["status"], "success", "{output}");
+    let more = json!({"path": "new/b.txt", "content": "a".repeat((1 << 20) + 1)});
+    let output = called(&world, "file_write", &more, &[]).json();
+    assert_eq!(output["error"]["code"], "too_large", "{output}");
+    let message = output["error"]["message"].as_str().unwrap();
+    assert!(message.contains("[files] quota_mb"), "{message}");
+    assert!(!world.path("here/new").exists());
+}
+
+#[test]
 fn an_administrator_reaches_beyond_the_workspace_where_it_is_opened() {
     let read = |toml: &str, role: &str| {
         let world = World::with(toml);

@@ -44,6 +44,19 @@ pub(crate) fn tool_error(error: FilesError) -> ToolError {
             Code::TooLarge,
             format!("{path} has {size} bytes, more than the limit of {limit}"),
         ),
+        FilesError::OverQuota {
+            path,
+            more,
+            used,
+            limit,
+        } => about_path(
+            Code::TooLarge,
+            format!(
+                "{path} was not written: {more} bytes more than the {used} that are there exceed \
+                 the quota of {limit}, [files] quota_mb"
+            ),
+        )
+        .with_hint("remove or shorten files that are not needed, then write again"),
         FilesError::Denied { path } => about_path(
             Code::NotPermitted,
             format!("{path} cannot be opened: permission denied"),
@@ -113,6 +126,12 @@ mod tests {
                 path: path(),
                 size: 2,
                 limit: 1,
+            },
+            FilesError::OverQuota {
+                path: path(),
+                more: 3,
+                used: 2,
+                limit: 4,
             },
             FilesError::Denied { path: path() },
             FilesError::Unavailable {

@@ -9,22 +9,19 @@
 use std::collections::{BTreeSet, HashSet};
 
 use outfitter_core::{Becomes, FileChange, FileRef, FilesError, Hash, NewMode};
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::cancel::Gone;
 use super::error::{failed_io, invalid};
-use super::handle::Pinned;
+use super::handle::{Pinned, size_of};
 use super::limits::MAX_CHANGES;
 use super::local::Inner;
 use super::parents::MadeDirectory;
 use super::place::Place;
 use super::read::{hash_file, open_pinned};
-use super::temporary::Temporary;
-use super::write::{NEW_FILE, PRIVATE, Target, is_untouched, take_turn};
-
-/// A new program is made as any program of the user's makes it.
-const NEW_PROGRAM: Mode = Mode::from_raw_mode(0o777);
+use super::step::Step;
+use super::write::{Target, take_turn};
 
 pub(super) fn commit(files: &Inner, changes: &[FileChange], gone: &Gone) -> Result<(), FilesError> {
     commit_between(files, changes, gone, || {})
@@ -59,18 +56,22 @@ fn commit_between(
         judge(place, there.as_ref(), change, gone)?;
     }
     let mut made = Vec::new();
-    let done = make(&places, changes, &mut made, gone, last);
+    let done = make(files, &places, changes, &mut made, gone, last);
     if done.is_err() {
         made.iter().rev().for_each(MadeDirectory::unmake);
     }
     done
 }
 
-fn check_size(place: &Place<'_>, change: &FileChange) -> Result<(), FilesError> {
-    let size = match &change.to {
+fn size_after(change: &FileChange) -> u64 {
+    match &change.to {
         Becomes::Created { bytes, .. } | Becomes::Replaced { bytes, .. } => bytes.len() as u64,
         Becomes::Removed { .. } => 0,
-    };
+    }
+}
+
+fn check_size(place: &Place<'_>, change: &FileChange) -> Result<(), FilesError> {
+    let size = size_after(change);
     let limit = place.files.limits.max_write_bytes;
     if size > limit {
         return Err(FilesError::TooLarge {
@@ -120,6 +121,7 @@ fn hash_of(place: &Place<'_>, file: &Pinned, gone: &Gone) -> Result<Hash, FilesE
 }
 
 fn make(
+    files: &Inner,
     places: &[Place<'_>],
     changes: &[FileChange],
     made: &mut Vec<MadeDirectory>,
@@ -145,6 +147,12 @@ fn make(
         judge(target.place, there.as_ref(), change, gone)?;
         before.push(there);
     }
+    let old: u64 = before.iter().flatten().map(|old| size_of(&old.stat)).sum();
+    let new: u64 = changes.iter().map(size_after).sum();
+    let mut room = files.room();
+    if let Some(largest) = changes.iter().max_by_key(|change| size_after(change)) {
+        room.take(&largest.path, new.saturating_sub(old))?;
+    }
     let mut steps = Vec::with_capacity(targets.len());
     for (at, (target, change)) in targets.iter().zip(changes).enumerate() {
         let like = match &change.to {
@@ -159,12 +167,13 @@ fn make(
                 before[at].as_ref()
             }
         };
-        let like = like.map(|pinned| pinned.stat);
         steps.push(Step::prepare(target, before[at].as_ref(), change, like)?);
     }
     gone.check()?;
     last();
-    take_names(&mut steps)
+    take_names(&mut steps)?;
+    room.keep(old.saturating_sub(new));
+    Ok(())
 }
 
 fn take_names(steps: &mut [Step<'_>]) -> Result<(), FilesError> {
@@ -191,287 +200,6 @@ fn take_names(steps: &mut [Step<'_>]) -> Result<(), FilesError> {
     Ok(())
 }
 
-/// One change, made ready.
-struct Step<'a> {
-    target: &'a Target<'a>,
-    before: Option<&'a Pinned>,
-    /// The new content. Once the names have changed places, the old.
-    new: Option<Temporary<'a>>,
-    /// Where the old content goes that is not exchanged.
-    old: Option<Temporary<'a>>,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ready,
-    /// The name is new.
-    Created,
-    /// `new` holds what was there.
-    Exchanged,
-    /// `old` holds what was there.
-    TakenAway,
-}
-
-impl<'a> Step<'a> {
-    fn prepare(
-        target: &'a Target<'a>,
-        before: Option<&'a Pinned>,
-        change: &FileChange,
-        like: Option<Stat>,
-    ) -> Result<Self, FilesError> {
-        let mut step = Self {
-            target,
-            before,
-            new: None,
-            old: None,
-            state: State::Ready,
-        };
-        let (bytes, mode) = match &change.to {
-            Becomes::Created { bytes, mode } => match mode {
-                NewMode::Plain => (bytes, NEW_FILE),
-                NewMode::Executable => (bytes, NEW_PROGRAM),
-                NewMode::Of(_) => (bytes, PRIVATE),
-            },
-            Becomes::Replaced { bytes, .. } => (bytes, PRIVATE),
-            Becomes::Removed { .. } => {
-                step.old = Some(target.temporary(PRIVATE)?);
-                return Ok(step);
-            }
-        };
-        let mut new = target.temporary(mode)?;
-        new.write(bytes)?;
-        if let Some(like) = like {
-            new.look_like(&like)?;
-        }
-        new.sync()?;
-        step.new = Some(new);
-        Ok(step)
-    }
-
-    fn act(&mut self) -> Result<(), FilesError> {
-        let target = self.target;
-        let failed = |errno| target.place.failed(errno);
-        let Some(before) = self.before else {
-            if let Some(new) = &mut self.new {
-                new.take_free_name(&target.name).map_err(failed)?;
-                self.state = State::Created;
-            }
-            return Ok(());
-        };
-        let now = target.stat_name().map_err(failed)?;
-        if !is_untouched(&before.stat, &now) {
-            return Err(failed(Errno::BUSY));
-        }
-        if let Some(new) = &mut self.new {
-            match new.change_places(&target.name) {
-                Ok(()) => {
-                    self.state = State::Exchanged;
-                    // Whoever slipped in between the last look and this step is seen now.
-                    return was(before, new.stat_here()).map_err(failed);
-                }
-                // Some file systems cannot.
-                Err(Errno::INVAL | Errno::NOSYS) => {}
-                Err(errno) => return Err(failed(errno)),
-            }
-            self.old = Some(target.temporary(PRIVATE)?);
-        }
-        if let Some(old) = &mut self.old {
-            old.take_away(&target.name).map_err(failed)?;
-            self.state = State::TakenAway;
-            was(before, old.stat_here()).map_err(failed)?;
-        }
-        if let Some(new) = &mut self.new {
-            new.take_free_name(&target.name).map_err(failed)?;
-        }
-        Ok(())
-    }
-
-    /// Makes it as it was before.
-    fn undo(&mut self) -> Result<(), Errno> {
-        let name = &self.target.name;
-        match (self.state, &mut self.new, &mut self.old) {
-            (State::Exchanged, Some(new), _) => new.take_name(name)?,
-            (State::TakenAway, _, Some(old)) => old.take_name(name)?,
-            (State::Created, Some(new), _) => {
-                let ours = rustix::fs::fstat(&new.file)?;
-                let now = self.target.stat_name()?;
-                // What somebody else has put there since is theirs.
-                if (ours.st_dev, ours.st_ino) == (now.st_dev, now.st_ino) {
-                    rustix::fs::unlinkat(&self.target.parent.fd, name, AtFlags::empty())?;
-                }
-            }
-            (State::Ready | State::Exchanged | State::TakenAway | State::Created, _, _) => {}
-        }
-        self.state = State::Ready;
-        Ok(())
-    }
-
-    /// What is said of a change that could not be unmade; what was there stays beside it.
-    fn left(&mut self, errno: Errno) -> String {
-        let shown = &self.target.place.shown;
-        let kept = match self.state {
-            State::Exchanged => self.new.as_mut().map(Temporary::leave),
-            State::TakenAway => self.old.as_mut().map(Temporary::leave),
-            State::Ready | State::Created => None,
-        };
-        match kept {
-            Some(name) => format!("{shown} ({errno}; what it had is beside it in {name})"),
-            None => format!("{shown} ({errno})"),
-        }
-    }
-}
-
-/// Whether what was taken is the file that was judged.
-fn was(before: &Pinned, taken: Result<Stat, Errno>) -> Result<(), Errno> {
-    if before.same_file(&taken?) {
-        Ok(())
-    } else {
-        Err(Errno::BUSY)
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-    use std::path::Path;
-
-    use outfitter_core::{Bytes, Reach};
-    use rstest::rstest;
-
-    use super::*;
-    use crate::files::LocalFiles;
-    use crate::protected::Protected;
-
-    fn change(path: &str, to: Becomes) -> FileChange {
-        FileChange {
-            path: path.to_owned(),
-            reach: Reach::Workspace,
-            to,
-        }
-    }
-
-    fn created(path: &str, text: &'static str) -> FileChange {
-        let bytes = Bytes::from_static(text.as_bytes());
-        let mode = NewMode::Plain;
-        change(path, Becomes::Created { bytes, mode })
-    }
-
-    fn replaced(path: &str, before: &str, after: &'static str) -> FileChange {
-        let (bytes, if_hash) = (Bytes::from_static(after.as_bytes()), Hash::of(before));
-        change(path, Becomes::Replaced { bytes, if_hash })
-    }
-
-    fn removed(path: &str, before: &str) -> FileChange {
-        let if_hash = Hash::of(before);
-        change(path, Becomes::Removed { if_hash })
-    }
-
-    /// Everything beneath a directory: paths, kinds, modes, contents.
-    fn all(dir: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
-        let mut found = BTreeMap::new();
-        let mut open = vec![dir.to_path_buf()];
-        while let Some(here) = open.pop() {
-            for entry in fs::read_dir(here).unwrap() {
-                let entry = entry.unwrap();
-                let meta = entry.metadata().unwrap();
-                let content = if meta.is_dir() {
-                    open.push(entry.path());
-                    Vec::new()
-                } else {
-                    fs::read(entry.path()).unwrap()
-                };
-                let path = entry
-                    .path()
-                    .strip_prefix(dir)
-                    .unwrap()
-                    .display()
-                    .to_string();
-                found.insert(path, (meta.permissions().mode(), content));
-            }
-        }
-        found
-    }
-
-    fn workspace() -> (tempfile::TempDir, LocalFiles) {
-        let dir = tempfile::tempdir().unwrap();
-        for name in ["a", "b", "c"] {
-            fs::write(dir.path().join(name), name).unwrap();
-        }
-        fs::set_permissions(dir.path().join("b"), fs::Permissions::from_mode(0o751)).unwrap();
-        let files = LocalFiles::open(dir.path(), Protected::of_system()).unwrap();
-        (dir, files)
-    }
-
-    /// One change of four fails at the last moment: none is left of the others, not even a
-    /// directory, a mode or a file in the making.
-    #[rstest]
-    #[case::replacing(replaced("c", "c", "C"))]
-    #[case::removing(removed("c", "c"))]
-    fn what_was_made_is_unmade_when_a_later_change_fails(#[case] failing: FileChange) {
-        let (dir, files) = workspace();
-        let changes = [
-            created("new/deep/f", "f"),
-            replaced("a", "a", "A"),
-            removed("b", "b"),
-            failing,
-        ];
-        let interfere = || fs::write(dir.path().join("c"), "not c").unwrap();
-        let error = commit_between(files.inner(), &changes, &Gone::default(), interfere);
-        assert!(error.is_err());
-        let mut wanted = {
-            let (dir, _) = workspace();
-            all(dir.path())
-        };
-        wanted.get_mut("c").unwrap().1 = b"not c".to_vec();
-        assert_eq!(all(dir.path()), wanted);
-    }
-
-    #[test]
-    fn a_name_that_is_taken_at_the_last_moment_stays_whose_it_is() {
-        let (dir, files) = workspace();
-        let changes = [removed("a", "a"), created("d", "ours")];
-        let interfere = || fs::write(dir.path().join("d"), "theirs").unwrap();
-        let error = commit_between(files.inner(), &changes, &Gone::default(), interfere);
-        assert!(matches!(error, Err(FilesError::Exists { .. })), "{error:?}");
-        assert_eq!(fs::read(dir.path().join("a")).unwrap(), b"a");
-        assert_eq!(fs::read(dir.path().join("d")).unwrap(), b"theirs");
-        assert_eq!(all(dir.path()).len(), 4);
-    }
-
-    #[test]
-    fn a_renamed_file_keeps_its_mode() {
-        let (dir, files) = workspace();
-        let renamed = FileChange {
-            to: Becomes::Created {
-                bytes: Bytes::from_static(b"b"),
-                mode: NewMode::Of("b".to_owned()),
-            },
-            ..created("sub/b2", "")
-        };
-        let changes = [renamed, removed("b", "b")];
-        commit_between(files.inner(), &changes, &Gone::default(), || {}).unwrap();
-        let after = all(dir.path());
-        assert_eq!(after["sub/b2"].0 & 0o777, 0o751);
-        assert!(!after.contains_key("b"));
-        assert_eq!(after.len(), 4);
-    }
-
-    #[rstest]
-    #[case::stale(replaced("a", "old", "A"))]
-    #[case::there_already(created("a", "A"))]
-    #[case::not_there(removed("z", "z"))]
-    #[case::metadata(created(".git/hooks/pre-commit", "x"))]
-    #[case::outside(created("../x", "x"))]
-    #[case::through_a_file(created("a/b", "x"))]
-    #[case::twice(replaced("./b", "b", "BB"))]
-    fn nothing_is_made_where_one_is_refused(#[case] refused: FileChange) {
-        let (dir, files) = workspace();
-        let before = all(dir.path());
-        let changes = [created("new/f", "f"), replaced("b", "b", "B"), refused];
-        assert!(commit(files.inner(), &changes, &Gone::default()).is_err());
-        assert_eq!(all(dir.path()), before);
-    }
-}
+#[path = "commit_tests.rs"]
+mod tests;

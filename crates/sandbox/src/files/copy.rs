@@ -5,18 +5,20 @@
 //! the tree are copied as links; others, and special files, are refused: what is not copied is said.
 
 use std::fs::File;
-use std::path::{Component, Path};
+use std::path::Path;
 
 use outfitter_core::{FileKind, FilesError};
 use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, RawDir};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::cancel::Gone;
+use super::copy_tree::{names, remove_tree, stays_inside};
 use super::error::{failed, failed_io, invalid, protected};
-use super::handle::{Pinned, kind_of, size_of, target_of, word_of};
-use super::limits::{FileLimits, MAX_DEPTH};
+use super::handle::{Pinned, size_of, target_of, word_of};
+use super::limits::{FileLimits, MAX_COPY_TRIES, MAX_DEPTH};
 use super::place::Place;
+use super::quota::Room;
 use super::root::{LastLink, NO_LINKS, open_beneath};
 use super::temporary::temporary_name;
 use super::write::Target;
@@ -29,11 +31,13 @@ pub(super) fn import(from: &Path, place: &Place<'_>, gone: &Gone) -> Result<(), 
     let target = Target::of(place)?;
     let _turn = target.take_turn();
     let mut copy = Copy::new(place, gone, Modes::Kept, None);
+    copy.room = Some(place.files.room());
     match source.kind() {
         FileKind::File => {
             let mut tries = 0;
             loop {
                 let existing = target.existing()?;
+                let replaced = existing.as_ref().map_or(0, |old| size_of(&old.stat));
                 let mut finished = target.temporary(Mode::from_raw_mode(0o600))?;
                 copy.content(&source, &finished.file, &shown)?;
                 finished.set_mode(source.stat.st_mode & 0o777)?;
@@ -42,18 +46,30 @@ pub(super) fn import(from: &Path, place: &Place<'_>, gone: &Gone) -> Result<(), 
                     None => finished.take_free_name(&target.name),
                 };
                 match named {
-                    Err(Errno::EXIST) if tries < 8 => tries += 1,
-                    other => return other.map_err(|errno| place.failed(errno)),
+                    Err(Errno::EXIST) if tries < MAX_COPY_TRIES => {
+                        tries += 1;
+                        // What was copied goes with its temporary file.
+                        copy.room = Some(place.files.room());
+                    }
+                    Err(errno) => return Err(place.failed(errno)),
+                    Ok(()) => {
+                        copy.keep(replaced);
+                        return Ok(());
+                    }
                 }
             }
         }
-        FileKind::Directory => copy.tree_to(
-            &source,
-            &target.parent.fd,
-            &target.name,
-            &shown,
-            &place.shown,
-        ),
+        FileKind::Directory => {
+            copy.tree_to(
+                &source,
+                &target.parent.fd,
+                &target.name,
+                &shown,
+                &place.shown,
+            )?;
+            copy.keep(0);
+            Ok(())
+        }
         other @ (FileKind::Symlink | FileKind::Special) => {
             Err(not_copied(&shown, word_of(&source.stat, other)))
         }
@@ -130,6 +146,8 @@ struct Copy<'a> {
     guard: Option<Guard<'a>>,
     bytes: u64,
     entries: u64,
+    /// What of the session's quota it takes; what goes out takes none.
+    room: Option<Room<'a>>,
 }
 
 impl<'a> Copy<'a> {
@@ -141,6 +159,21 @@ impl<'a> Copy<'a> {
             guard,
             bytes: 0,
             entries: 0,
+            room: None,
+        }
+    }
+
+    /// It was made; `freed` bytes of what it replaced are gone.
+    fn keep(&mut self, freed: u64) {
+        if let Some(room) = self.room.take() {
+            room.keep(freed);
+        }
+    }
+
+    fn take_room(&mut self, shown: &str, bytes: u64) -> Result<(), FilesError> {
+        match &mut self.room {
+            Some(room) => room.take(shown, bytes),
+            None => Ok(()),
         }
     }
 
@@ -277,6 +310,7 @@ impl<'a> Copy<'a> {
                 self.limits.max_copy_bytes,
             ));
         }
+        self.take_room(shown, size)?;
         let file = source
             .open(OFlags::RDONLY)
             .map_err(|errno| failed(shown, errno))?;
@@ -287,7 +321,8 @@ impl<'a> Copy<'a> {
         if copied > left {
             return Err(too_large(shown, self.bytes, self.limits.max_copy_bytes));
         }
-        Ok(())
+        // It grew while it was copied.
+        self.take_room(shown, copied.saturating_sub(size))
     }
 
     fn link(
@@ -326,22 +361,6 @@ impl<'a> Copy<'a> {
     }
 }
 
-/// Whether a link at `below` in a tree leads to something in the tree, whatever links it passes:
-/// it first goes up, no further than the tree, and then only down.
-fn stays_inside(below: &str, target: &str) -> bool {
-    let mut above = below.split('/').count() - 1;
-    let mut goes_down = false;
-    for part in Path::new(target).components() {
-        match part {
-            Component::Normal(_) => goes_down = true,
-            Component::CurDir => {}
-            Component::ParentDir if above > 0 && !goes_down => above -= 1,
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
-        }
-    }
-    true
-}
-
 fn pin_ours(path: &Path, shown: &str) -> Result<Pinned, FilesError> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     rustix::fs::openat(CWD, path, flags, Mode::empty())
@@ -352,44 +371,6 @@ fn pin_ours(path: &Path, shown: &str) -> Result<Pinned, FilesError> {
 fn rename(parent: &OwnedFd, from: &str, to: &str, shown: &str) -> Result<(), FilesError> {
     // A directory never replaces anything but an empty one, and that is looked at before.
     rustix::fs::renameat(parent, from, parent, to).map_err(|errno| failed(shown, errno))
-}
-
-fn names(directory: &OwnedFd) -> Result<Vec<String>, Errno> {
-    let mut buffer = Vec::with_capacity(16 << 10);
-    let mut entries = RawDir::new(directory, buffer.spare_capacity_mut());
-    let mut names = Vec::new();
-    while let Some(entry) = entries.next() {
-        let entry = entry?;
-        let name = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") {
-            continue;
-        }
-        match name.to_str() {
-            Ok(name) => names.push(name.to_owned()),
-            Err(_) => return Err(Errno::ILSEQ),
-        }
-    }
-    names.sort();
-    Ok(names)
-}
-
-/// Takes back a copy that did not end well. What cannot be removed stays under its temporary name.
-fn remove_tree(parent: &OwnedFd, name: &str, depth: u32) {
-    if depth > 0
-        && let Ok(directory) =
-            open_beneath(parent, name, OFlags::RDONLY | OFlags::DIRECTORY, NO_LINKS)
-    {
-        for entry in names(&directory).unwrap_or_default() {
-            let is_directory = rustix::fs::statat(&directory, &entry, AtFlags::SYMLINK_NOFOLLOW)
-                .is_ok_and(|stat| kind_of(&stat) == FileKind::Directory);
-            if is_directory {
-                remove_tree(&directory, &entry, depth - 1);
-            } else {
-                let _ = rustix::fs::unlinkat(&directory, &entry, AtFlags::empty());
-            }
-        }
-    }
-    let _ = rustix::fs::unlinkat(parent, name, AtFlags::REMOVEDIR);
 }
 
 fn shown_below(from: &str, below: &str) -> String {

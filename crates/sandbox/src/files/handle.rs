@@ -34,6 +34,11 @@ impl Pinned {
         real_path(&self.fd)
     }
 
+    /// The name under which the kernel shows it.
+    pub(super) fn link(&self) -> String {
+        link_of(&self.fd)
+    }
+
     /// Opens the very file that is pinned. Only for regular files: opening a pipe or a device has
     /// effects.
     pub(super) fn open(&self, flags: OFlags) -> Result<File, Errno> {

@@ -9,6 +9,28 @@ pub struct FileLimits {
     pub max_copy_bytes: u64,
     /// The most files and directories that one import or export copies.
     pub max_copy_entries: u64,
+    /// How many bytes the files may have together, if there is a bound.
+    pub quota: Option<FileQuota>,
+}
+
+/// A bound for all files together. What commands write is not counted as they write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileQuota {
+    /// The bound, in bytes.
+    pub bytes: u64,
+    /// What counts.
+    pub counts: QuotaCounts,
+}
+
+/// What a quota counts: sizes, whatever room they take on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuotaCounts {
+    /// Every file in the workspace, for one that is the session's own: measured before the first
+    /// write and again before a refusal.
+    Workspace,
+    /// What file tools have added since these files were opened, for a workspace that was there
+    /// before.
+    Made,
 }
 
 impl Default for FileLimits {
@@ -17,6 +39,7 @@ impl Default for FileLimits {
             max_write_bytes: 64 << 20,
             max_copy_bytes: 2 << 30,
             max_copy_entries: 100_000,
+            quota: None,
         }
     }
 }
@@ -53,5 +76,7 @@ pub(super) const MAX_SEARCH_THREADS: usize = 4;
 pub(super) const MAX_RESOLVE_TRIES: u32 = 128;
 /// How many symbolic links a path may have, as in the kernel.
 pub(super) const MAX_LINKS: u32 = 40;
+/// How often an import starts over because somebody took its name.
+pub(super) const MAX_COPY_TRIES: u32 = 8;
 /// The most changes that are made together.
 pub(super) const MAX_CHANGES: usize = 256;

@@ -14,6 +14,7 @@ use super::cancel::{Gone, blocking};
 use super::error::protected;
 use super::limits::FileLimits;
 use super::place::Place;
+use super::quota::{Room, Used};
 use super::root::{Rights, Root};
 use super::{commit, copy, find, list, read, search, write};
 use crate::protected::Protected;
@@ -29,6 +30,7 @@ pub(super) struct Inner {
     pub(super) protected: Protected,
     pub(super) limits: FileLimits,
     machine: OnceLock<Arc<Root>>,
+    used: Used,
 }
 
 impl Inner {
@@ -42,6 +44,11 @@ impl Inner {
             })
             .max_by_key(|(length, _, _)| *length)
             .map(|(_, root, relative)| (root, relative))
+    }
+
+    /// Room for what is to be written: none yet.
+    pub(super) fn room(&self) -> Room<'_> {
+        Room::of(self.limits.quota, &self.used, &self.workspace)
     }
 
     /// The whole machine. Opened when somebody who may reach it first does.
@@ -87,6 +94,7 @@ impl LocalFiles {
             protected: list,
             limits: FileLimits::default(),
             machine: OnceLock::new(),
+            used: Used::default(),
         })))
     }
 
@@ -104,10 +112,11 @@ impl LocalFiles {
         Ok(self)
     }
 
-    /// Other limits.
+    /// Other limits; what a quota counts begins anew.
     #[must_use]
     pub fn with_limits(mut self, limits: FileLimits) -> Self {
-        Arc::make_mut(&mut self.0).limits = limits;
+        let inner = Arc::make_mut(&mut self.0);
+        (inner.limits, inner.used) = (limits, Used::default());
         self
     }
 

@@ -6,11 +6,12 @@
 //!
 //! - `local`: [`LocalFiles`], the implementation of [`outfitter_core::Files`]
 //! - `root`, `place`, `handle`: from a caller's path to a pinned file
-//! - `read`, `write`, `temporary`, `parents`, `repository`: single files
+//! - `read`, `write`, `temporary`, `attributes`, `parents`, `repository`: single files
 //! - `scan`, `walk`, `ignored`, `notes`: directories
 //! - `list`, `find`, `pattern`, `search`, `hits`: what is asked of directories
-//! - `commit`: several changes made together
-//! - `copy`: import and export
+//! - `commit`, `step`: several changes made together
+//! - `copy`, `copy_tree`: import and export
+//! - `quota`: how much may be written in all
 //!
 //! # Paths
 //! Relative paths start at the workspace; absolute ones are met by the root they lie in. A path
@@ -19,7 +20,8 @@
 //! are listed with replacement characters and a remark, and cannot be opened.
 //!
 //! # Modes
-//! A file that replaces another keeps its permission bits, and its owner where the system allows.
+//! A file that replaces another keeps its permission bits, and its owner, access list and `user.`
+//! attributes where the system allows.
 //! New files and directories in the workspace belong to the user and are made as any program of
 //! theirs would make them: `0666` and `0777` less the umask. What is exported to us is `0600` and
 //! `0700`, plus the owner's right to execute.
@@ -29,11 +31,14 @@
 //! the new. New files and appended bytes are left to the system. A crash in the middle of a write
 //! can leave a file whose name begins with `.outfitter-`, and nothing else.
 //!
-//! What replaces a file keeps neither its extended attributes nor its other hard links.
+//! What replaces a file does not keep its other hard links, and no attribute that the system trusts
+//! (capabilities, labels): those were given to the old content.
 
+mod attributes;
 mod cancel;
 mod commit;
 mod copy;
+mod copy_tree;
 mod error;
 mod find;
 mod handle;
@@ -46,14 +51,16 @@ mod notes;
 mod parents;
 mod pattern;
 mod place;
+mod quota;
 mod read;
 mod repository;
 mod root;
 mod scan;
 mod search;
+mod step;
 mod temporary;
 mod walk;
 mod write;
 
-pub use limits::FileLimits;
+pub use limits::{FileLimits, FileQuota, QuotaCounts};
 pub use local::LocalFiles;

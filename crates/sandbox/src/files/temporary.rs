@@ -10,7 +10,9 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 
+use super::attributes::{self, AccessList};
 use super::error::failed_io;
+use super::handle::Pinned;
 use super::place::Place;
 
 /// How many names are tried; one nearly always does.
@@ -69,10 +71,12 @@ impl<'a> Temporary<'a> {
             .map_err(|error| failed_io(&self.place.shown, error))
     }
 
-    /// Takes over the owner, where the system allows, and the permission bits, but no right to act
-    /// as the owner.
-    pub(super) fn look_like(&self, old: &Stat) -> Result<(), FilesError> {
+    /// Takes over the owner and the attributes, where the system allows, and the permission bits,
+    /// but no right to act as the owner.
+    pub(super) fn look_like(&self, old: &Pinned) -> Result<(), FilesError> {
         let failed = |errno| self.place.failed(errno);
+        let list = attributes::take_over(old, &self.file);
+        let old = &old.stat;
         let new = rustix::fs::fstat(&self.file).map_err(failed)?;
         if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
             let (user, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
@@ -81,7 +85,12 @@ impl<'a> Temporary<'a> {
                 Err(errno) => return Err(failed(errno)),
             }
         }
-        self.set_mode(old.st_mode & 0o777)
+        // With an access list the group's bits are the most that anybody on it has. Without it
+        // they would be the group's own.
+        self.set_mode(match list {
+            AccessList::Whole => old.st_mode & 0o777,
+            AccessList::Lost => old.st_mode & 0o707,
+        })
     }
 
     pub(super) fn set_mode(&self, mode: u32) -> Result<(), FilesError> {

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::cancel::Gone;
 use super::error::{failed_io, invalid, protected};
-use super::handle::{Pinned, kind_of, target_of};
+use super::handle::{Pinned, kind_of, size_of, target_of};
 use super::parents::{MadeDirectory, READ_ONLY, judge_missing, make_parents, refuse_place};
 use super::place::Place;
 use super::read::{hash_file, open_pinned};
@@ -53,7 +53,21 @@ pub(super) fn put(place: &Place<'_>, put: &Put, gone: &Gone) -> Result<Written, 
             "what is to be created has no content to compare with",
         ));
     }
-    let target = Target::of(place)?;
+    let mut made = Vec::new();
+    let done = put_making(place, put, &mut made, gone);
+    if done.is_err() {
+        made.iter().rev().for_each(MadeDirectory::unmake);
+    }
+    done
+}
+
+fn put_making(
+    place: &Place<'_>,
+    put: &Put,
+    made: &mut Vec<MadeDirectory>,
+    gone: &Gone,
+) -> Result<Written, FilesError> {
+    let target = Target::making(place, made)?;
     let _turn = target.take_turn();
     gone.check()?;
     for _ in 0..MAX_RACES {
@@ -177,10 +191,15 @@ impl<'a> Target<'a> {
     }
 
     fn create(&self, put: &Put) -> Result<Option<Written>, FilesError> {
+        let mut room = self.place.files.room();
+        room.take(&self.place.shown, put.bytes.len() as u64)?;
         let mut finished = self.temporary(NEW_FILE)?;
         finished.write(&put.bytes)?;
         match finished.take_free_name(&self.name) {
-            Ok(()) => Ok(Some(written(put, Hash::of(&put.bytes), true))),
+            Ok(()) => {
+                room.keep(0);
+                Ok(Some(written(put, Hash::of(&put.bytes), true)))
+            }
             // Somebody else made it: an append joins in, a replacement looks again, a creation
             // finds out.
             Err(Errno::EXIST) => Ok(None),
@@ -194,9 +213,12 @@ impl<'a> Target<'a> {
             Ok(_) | Err(Errno::TXTBSY) => {}
             Err(errno) => return Err(self.place.failed(errno)),
         }
+        let (old, new) = (size_of(&existing.stat), put.bytes.len() as u64);
+        let mut room = self.place.files.room();
+        room.take(&self.place.shown, new.saturating_sub(old))?;
         let mut finished = self.temporary(PRIVATE)?;
         finished.write(&put.bytes)?;
-        finished.look_like(&existing.stat)?;
+        finished.look_like(existing)?;
         finished.sync()?;
         let now = match self.stat_name() {
             Ok(now) => now,
@@ -209,6 +231,7 @@ impl<'a> Target<'a> {
         finished
             .take_name(&self.name)
             .map_err(|errno| self.place.failed(errno))?;
+        room.keep(old.saturating_sub(new));
         Ok(Some(written(put, Hash::of(&put.bytes), false)))
     }
 
@@ -224,6 +247,8 @@ impl<'a> Target<'a> {
         let mut file = existing
             .open(OFlags::WRONLY | OFlags::APPEND)
             .map_err(|errno| self.place.failed(errno))?;
+        let mut room = self.place.files.room();
+        room.take(shown, put.bytes.len() as u64)?;
         let before = size(&file, shown)?;
         if let Err(error) = file.write_all(&put.bytes) {
             // All or nothing, as far as nobody else has appended since.
@@ -237,6 +262,7 @@ impl<'a> Target<'a> {
         }
         match self.stat_name() {
             Ok(now) if existing.same_file(&now) => {
+                room.keep(0);
                 let hash = hash_file(&reader, shown, gone)?;
                 Ok(Some(written(put, hash, false)))
             }

@@ -28,7 +28,16 @@ impl World {
 
     /// The workspace at this path beneath the world's directory.
     pub(crate) fn with_workspace_at(path: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap(), path)
+    }
+
+    /// In memory where there is such a place: to write there waits for no disk.
+    pub(crate) fn in_memory() -> Self {
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        Self::within(dir.unwrap(), "home/ws")
+    }
+
+    fn within(dir: TempDir, path: &str) -> Self {
         let base = dir.path().canonicalize().unwrap();
         let home = base.join("home");
         let outside = base.join("outside");

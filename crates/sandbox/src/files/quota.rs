@@ -1,0 +1,148 @@
+//! How many bytes a session's files may have: a running count, not a walk for each write.
+//!
+//! Room is taken before anything is written and given back when the write comes to nothing. What
+//! commands write passes no file tool and is not counted as it is written.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use outfitter_core::{FileKind, FilesError};
+use rustix::fs::{AtFlags, OFlags, RawDir};
+
+use super::handle::{kind_of, size_of};
+use super::limits::{FileQuota, MAX_WALKED, QuotaCounts};
+use super::root::{NO_LINKS, Root, open_beneath};
+
+/// The count of one session. Clones are the same count.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Used(Arc<Mutex<Count>>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    /// All that counts, what is pending among it; nothing before the first write.
+    used: Option<u64>,
+    /// What room was taken for and may not be there yet.
+    pending: u64,
+}
+
+impl Used {
+    fn lock(&self) -> MutexGuard<'_, Count> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Room that was taken for a write; given back unless it is kept.
+pub(super) struct Room<'a> {
+    quota: Option<FileQuota>,
+    used: &'a Used,
+    workspace: &'a Root,
+    bytes: u64,
+}
+
+impl<'a> Room<'a> {
+    /// No room yet, of this quota.
+    pub(super) fn of(quota: Option<FileQuota>, used: &'a Used, workspace: &'a Root) -> Self {
+        Self {
+            quota,
+            used,
+            workspace,
+            bytes: 0,
+        }
+    }
+
+    /// Takes so much more, or tells that there is not so much.
+    pub(super) fn take(&mut self, shown: &str, more: u64) -> Result<(), FilesError> {
+        let Some(quota) = self.quota else {
+            return Ok(());
+        };
+        if more == 0 {
+            return Ok(());
+        }
+        let mut count = self.used.lock();
+        let measures = quota.counts == QuotaCounts::Workspace;
+        let mut used = match count.used {
+            Some(used) => used,
+            None if measures => bytes_beneath(self.workspace),
+            None => 0,
+        };
+        // Before it is refused: a command may have made room. What others have taken room for may
+        // not be there yet; what this one has, is.
+        if measures && count.used.is_some() && used.saturating_add(more) > quota.bytes {
+            let pending = count.pending.saturating_sub(self.bytes);
+            used = bytes_beneath(self.workspace).saturating_add(pending);
+        }
+        let after = used.saturating_add(more);
+        if after > quota.bytes {
+            count.used = Some(used);
+            return Err(FilesError::OverQuota {
+                path: shown.to_owned(),
+                more,
+                used,
+                limit: quota.bytes,
+            });
+        }
+        count.used = Some(after);
+        count.pending = count.pending.saturating_add(more);
+        self.bytes = self.bytes.saturating_add(more);
+        Ok(())
+    }
+
+    /// The write was made; `freed` bytes of others went with it.
+    pub(super) fn keep(mut self, freed: u64) {
+        let taken = std::mem::take(&mut self.bytes);
+        self.settle(taken, freed);
+    }
+
+    fn settle(&self, taken: u64, freed: u64) {
+        if self.quota.is_none() {
+            return;
+        }
+        let mut count = self.used.lock();
+        count.pending = count.pending.saturating_sub(taken);
+        count.used = count.used.map(|used| used.saturating_sub(freed));
+    }
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.settle(self.bytes, self.bytes);
+    }
+}
+
+/// The sizes of all regular files, each name once, through no link. Of a tree with more than
+/// [`MAX_WALKED`] entries, of so many. What cannot be entered has no size.
+fn bytes_beneath(root: &Root) -> u64 {
+    let (mut bytes, mut seen) = (0_u64, 0_u64);
+    let mut waiting = vec![".".to_owned()];
+    let mut buffer = Vec::with_capacity(32 << 10);
+    while let Some(path) = waiting.pop() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let Ok(directory) = open_beneath(&root.fd, &path, flags, NO_LINKS) else {
+            continue;
+        };
+        let mut entries = RawDir::new(&directory, buffer.spare_capacity_mut());
+        while let Some(Ok(entry)) = entries.next() {
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            seen += 1;
+            if seen > MAX_WALKED {
+                return bytes;
+            }
+            let Ok(stat) = rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
+            match kind_of(&stat) {
+                FileKind::File => bytes = bytes.saturating_add(size_of(&stat)),
+                // A name that is not text is entered by no tool either.
+                FileKind::Directory => {
+                    if let Ok(name) = name.to_str() {
+                        waiting.push(format!("{path}/{name}"));
+                    }
+                }
+                FileKind::Symlink | FileKind::Special => {}
+            }
+        }
+    }
+    bytes
+}
