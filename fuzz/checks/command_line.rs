@@ -36,7 +36,10 @@ fn survives_its_quotes(text: &str) {
         let words: Vec<&str> = command.words.iter().map(|word| &*word.text).collect();
         assert_eq!(words, ["echo", text], "{line:?}");
         assert!(
-            command.words.iter().all(|word| word.is_literal()),
+            command
+                .words
+                .iter()
+                .all(outfitter_text::command_line::Word::is_literal),
             "{line:?}"
         );
     }
