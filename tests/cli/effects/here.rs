@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{SCRIPTED, call, called, events, listed, shell};
+use super::{PATH, SCRIPTED, call, called, events, listed, shell};
 use crate::world::World;
 
 #[test]
@@ -232,12 +232,18 @@ fn file_tools_fill_no_more_than_there_may_be() {
     let world = World::with("[files]\nquota_mb = 1\n");
     // What was there before is not theirs.
     world.write("here/before.txt", &"b".repeat(2 << 20));
-    let fits = json!({"path": "deep/er/a.txt", "content": "a".repeat(1 << 20)});
-    let output = call(&world, "file_write", &fits);
-    assert_eq!(output["status"], "success", "{output}");
-    let more = json!({"path": "new/b.txt", "content": "a".repeat((1 << 20) + 1)});
-    let output = called(&world, "file_write", &more, &[]).json();
-    assert_eq!(output["error"]["code"], "too_large", "{output}");
+    let write = |path: &str, bytes: usize| {
+        // More than one argument of a program may have.
+        let arguments = json!({ "path": path, "content": "a".repeat(bytes) });
+        world.write("arguments.json", &arguments.to_string());
+        let args = format!("@{}", world.path("arguments.json").display());
+        let call = ["tools", "call", "file_write", "--json", "--args", &args];
+        world.run_with(&call, &[PATH]).json()
+    };
+    let output = write("deep/er/a.txt", 1 << 20);
+    assert_eq!(output["status"], "success", "{}", output["error"]);
+    let output = write("new/b.txt", (1 << 20) + 1);
+    assert_eq!(output["error"]["code"], "too_large", "{}", output["error"]);
     let message = output["error"]["message"].as_str().unwrap();
     assert!(message.contains("[files] quota_mb"), "{message}");
     assert!(!world.path("here/new").exists());

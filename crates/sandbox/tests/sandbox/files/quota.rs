@@ -27,13 +27,15 @@ async fn write(
         .await
 }
 
+/// What was to be added, what counts and what may be, of a refusal for the quota.
 fn over(error: &FilesError) -> (u64, u64, u64) {
-    match error {
-        FilesError::OverQuota {
-            more, used, limit, ..
-        } => (*more, *used, *limit),
-        other => panic!("{other:?}"),
-    }
+    let FilesError::OverQuota {
+        more, used, limit, ..
+    } = error
+    else {
+        unreachable!("{error:?}");
+    };
+    (*more, *used, *limit)
 }
 
 #[tokio::test]

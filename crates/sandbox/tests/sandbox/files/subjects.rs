@@ -39,11 +39,14 @@ fn server() -> Server {
     Server { dir, his }
 }
 
-fn is_refused<T: std::fmt::Debug>(result: Result<T, FilesError>) {
-    match result {
-        Err(FilesError::Outside { .. } | FilesError::Symlink { .. }) => {}
-        other => panic!("{other:?}"),
-    }
+fn is_refused<T: std::fmt::Debug>(result: &Result<T, FilesError>) {
+    assert!(
+        matches!(
+            result,
+            Err(FilesError::Outside { .. } | FilesError::Symlink { .. })
+        ),
+        "{result:?}"
+    );
 }
 
 /// Everything in her workspace.
@@ -80,12 +83,12 @@ async fn no_spelling_reaches_the_file_of_another(#[case] spelling: &str) {
         let error = files.hash(here(path)).await.unwrap_err();
         assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
     } else {
-        is_refused(files.hash(here(path)).await);
-        is_refused(files.read(here(path), Range { from: 0, max: 99 }).await);
-        is_refused(files.export(here(path), base.join("copy")).await);
-        is_refused(files.search(here(path), search("know")).await);
+        is_refused(&files.hash(here(path)).await);
+        is_refused(&files.read(here(path), Range { from: 0, max: 99 }).await);
+        is_refused(&files.export(here(path), base.join("copy")).await);
+        is_refused(&files.search(here(path), search("know")).await);
         for mode in [PutMode::Replace, PutMode::Append, PutMode::Create] {
-            is_refused(files.put(here(path), put("x", mode, None)).await);
+            is_refused(&files.put(here(path), put("x", mode, None)).await);
         }
         for to in [
             Becomes::Removed {
@@ -105,7 +108,7 @@ async fn no_spelling_reaches_the_file_of_another(#[case] spelling: &str) {
                 reach: Reach::Workspace,
                 to,
             };
-            is_refused(files.commit(vec![change]).await);
+            is_refused(&files.commit(vec![change]).await);
         }
     }
     assert!(!base.join("copy").exists());
@@ -128,15 +131,15 @@ async fn no_directory_of_another_is_looked_into(#[case] path: &str) {
         hidden: true,
         ignored: true,
     };
-    is_refused(files.list(here(path), list.clone()).await);
+    is_refused(&files.list(here(path), list.clone()).await);
     let glob = |pattern: &str| Glob {
         pattern: pattern.to_owned(),
         limit: 100,
     };
-    is_refused(files.glob(here(path), glob("**")).await);
-    is_refused(files.search(here(path), search("know")).await);
+    is_refused(&files.glob(here(path), glob("**")).await);
+    is_refused(&files.search(here(path), search("know")).await);
     is_refused(
-        files
+        &files
             .export(here(path), server.dir.path().join("copy"))
             .await,
     );
