@@ -111,7 +111,6 @@ fn median(times: &mut Vec<Duration>) -> Duration {
 }
 
 #[expect(
-    clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "the other program of the comparison, which runs nothing of ours"
 )]

@@ -48,7 +48,7 @@ impl Outfitter {
             files,
             host: host(&self.environment),
             passed: self.passed(),
-            limits: self::limits(&self.config().sandbox),
+            limits: limits(&self.config().sandbox),
             clock: self.clock.clone(),
         };
         match self.config().sandbox.backend {

@@ -21,6 +21,9 @@ use super::{BuildError, Outfitter, SessionLock};
 /// command of it still runs.
 const KEPT_SANDBOXES: usize = 256;
 
+/// How many more there may be for a while.
+const SURPLUS: usize = 64;
+
 /// The whole, as a server sees it.
 pub struct Served {
     whole: Arc<Outfitter>,
@@ -80,17 +83,20 @@ impl Sandboxes {
         place
     }
 
+    /// Many at a time: to find one takes a look at all.
     fn forget_the_oldest(&mut self) {
-        if self.kept.len() <= KEPT_SANDBOXES {
+        if self.kept.len() <= KEPT_SANDBOXES + SURPLUS {
             return;
         }
-        let idle = self
+        let mut idle: Vec<(u64, (Scope, SessionId))> = self
             .kept
             .iter()
             .filter(|(_, (_, place))| is_idle(place))
-            .min_by_key(|(_, (used, _))| *used)
-            .map(|(key, _)| key.clone());
-        if let Some(key) = idle {
+            .map(|(key, (used, _))| (*used, key.clone()))
+            .collect();
+        idle.sort_unstable_by_key(|(used, _)| *used);
+        let surplus = self.kept.len() - KEPT_SANDBOXES;
+        for (_, key) in idle.into_iter().take(surplus) {
             self.kept.remove(&key);
         }
     }
@@ -142,6 +148,7 @@ impl Directory for Served {
             session: SessionId::mint(&**self.whole.clock()),
             attended: Attended::Yes,
             expanded: Arc::default(),
+            suggested: None,
             skills: proxy.grant().skills.clone(),
         };
         proxy.view(&facts).listing()

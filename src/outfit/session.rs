@@ -78,6 +78,7 @@ impl Outfitter {
             session: SessionId::mint(&**self.clock()),
             attended,
             expanded: Default::default(),
+            suggested: None,
             skills: Default::default(),
         })
     }

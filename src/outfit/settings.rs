@@ -11,8 +11,9 @@ use outfitter_core::{
 };
 use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
-    Approval, DefaultPolicy, PipelineOptions, Preset, Presets, Redactor, Rule, Rules, ToolsConfig,
-    expand_tools, is_secret_key, read_artifact,
+    Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule, Rules,
+    Suggestion, ToolsConfig, expand_tools, get_tool_schema, is_secret_key, list_tools,
+    read_artifact, tool_search,
 };
 use secrecy::SecretString;
 
@@ -32,6 +33,15 @@ pub(super) fn tools_config(config: &Config, first: &Config, own: &Presets) -> To
         policy: policy(config, first),
         mode: config.agent.mode,
         presets: presets(config, own),
+        presentation: Presentation {
+            suggestion: match config.tools.suggestion {
+                config::sections::Suggestion::Off => Suggestion::Off,
+                config::sections::Suggestion::Lexical => Suggestion::Lexical,
+                config::sections::Suggestion::Model => Suggestion::Model,
+            },
+            threshold: config.tools.suggestion_threshold as usize,
+            defer: NameSet::of(config.tools.defer.iter().map(String::as_str)),
+        },
     }
 }
 
@@ -137,6 +147,9 @@ pub(super) fn builtin(config: &Config) -> Vec<Arc<dyn Tool>> {
     let mut tools = builtin_tools(&builtin_options(config));
     tools.push(read_artifact(config.tools.max_result_tokens as usize));
     tools.push(expand_tools());
+    tools.push(tool_search());
+    tools.push(list_tools());
+    tools.push(get_tool_schema());
     tools
 }
 

@@ -216,7 +216,7 @@ fn what_is_not_yet_is_not_there() {
     let page = read("docs/not-yet.md");
     let named = keys_named(&page);
     assert!(
-        named.contains(&"tools.suggestion_threshold".to_owned()),
+        named.contains(&"agent.suggested_actions".to_owned()),
         "{named:?}"
     );
     let known = keys();

@@ -1,9 +1,8 @@
 //! A configured loop.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use outfitter_core::{CallEnd, Cancel, EventSink, RawCall, Scope, SessionId, ToolName};
+use outfitter_core::{CallEnd, Cancel, EventSink, RawCall, SessionFacts};
 
 use crate::RunError;
 use crate::answers;
@@ -115,19 +114,14 @@ impl Agent {
         Ok(end)
     }
 
-    /// The tools that were expanded in a session so far. No run is kept from the session.
+    /// What the specs of a session depend on now, as its log says it. No run is kept from the
+    /// session.
     ///
     /// # Errors
     /// [`RunError::Store`] when the log cannot be read.
-    pub async fn expanded(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-    ) -> Result<Arc<BTreeSet<ToolName>>, RunError> {
-        let log = self
-            .sessions
-            .peek(&*self.parts().log, scope, session)
-            .await?;
-        Ok(log.expanded)
+    pub async fn facts(&self, session: &Session) -> Result<SessionFacts, RunError> {
+        let (parts, scope) = (self.parts(), session.scope());
+        let log = self.sessions.peek(&*parts.log, &scope, &session.id).await?;
+        Ok(session.facts_in(&log))
     }
 }

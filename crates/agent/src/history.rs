@@ -56,7 +56,8 @@ impl SessionHistory for LogHistory {
                     | EntryBody::Request(_)
                     | EntryBody::Intent(_)
                     | EntryBody::Answer(_)
-                    | EntryBody::Activated(_) => {}
+                    | EntryBody::Activated(_)
+                    | EntryBody::Suggested(_) => {}
                 }
             }
             if page.next.is_none() {

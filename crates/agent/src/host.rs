@@ -62,8 +62,8 @@ impl CallHost for Host {
         session: &SessionId,
     ) -> Result<Vec<Listing>, CallHostError> {
         let session = self.open(Arc::new(who.clone()), session).await?;
-        let expanded = self.agent.expanded(&session.scope(), &session.id).await?;
-        Ok(session.proxy.view(&session.facts(expanded)).listing())
+        let facts = self.agent.facts(&session).await?;
+        Ok(session.proxy.view(&facts).listing())
     }
 
     async fn call(

@@ -6,6 +6,7 @@
 
 mod agent;
 mod answers;
+mod aside;
 mod calls;
 mod direct;
 mod emitter;
@@ -26,6 +27,7 @@ mod request;
 mod run;
 mod session;
 mod start;
+mod suggest;
 mod turn_log;
 mod usage;
 mod writer;

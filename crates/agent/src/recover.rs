@@ -14,13 +14,9 @@ use crate::turn_log::TurnLog;
 /// The end of every run that has none: it broke off, and its process can say so no more. Also the
 /// end of the call of a direct run.
 pub(crate) fn broken_off(log: &TurnLog, at: UnixMs, clock: &dyn Clock) -> Vec<NewEntry> {
-    let mut dead: Vec<_> = log
-        .runs
+    log.unfinished
         .iter()
-        .filter(|(_, seen)| seen.finished.is_none())
-        .collect();
-    dead.sort_unstable_by_key(|(run, _)| run.as_str());
-    dead.into_iter()
+        .filter_map(|run| log.runs.get_key_value(run))
         .flat_map(|(run, seen)| {
             let mut event = seen.last_event.0;
             let mut entry = |body| {

@@ -106,6 +106,8 @@ impl<'a> Run<'a> {
             match next {
                 Next::CallModel => {
                     view = self.view().await;
+                    self.choose_tools(&view).await?;
+                    view = self.view().await;
                     if let Some(ending) = self.call_model(&view).await? {
                         break ending;
                     }
@@ -125,8 +127,8 @@ impl<'a> Run<'a> {
 
     /// What the session may use now, with what it has expanded.
     pub(crate) async fn view(&self) -> Arc<ToolView> {
-        let expanded = self.writer.folded(|log| log.expanded.clone()).await;
-        self.session.proxy.view(&self.session.facts(expanded))
+        let facts = self.writer.folded(|log| self.session.facts_in(log)).await;
+        self.session.proxy.view(&facts)
     }
 
     async fn limit_reached(&self) -> Ending {

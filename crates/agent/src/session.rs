@@ -95,7 +95,19 @@ impl Session {
             session: self.id.clone(),
             attended: self.attended,
             expanded,
+            suggested: None,
             skills: self.proxy.grant().skills.clone(),
+        }
+    }
+}
+
+impl Session {
+    /// What specs may depend on, as the log of the session says it.
+    #[must_use]
+    pub fn facts_in(&self, log: &TurnLog) -> SessionFacts {
+        SessionFacts {
+            suggested: log.suggested.clone(),
+            ..self.facts(log.expanded.clone())
         }
     }
 }
@@ -159,14 +171,20 @@ impl Sessions {
             ),
             None => state.slots.remove(&key),
         };
-        let known = state.slots.iter().filter_map(|(key, slot)| match slot {
-            Slot::Known { used, .. } => Some((*used, key.clone())),
+        let known = |slot: &Slot| match slot {
+            Slot::Known { used, .. } => Some(*used),
             Slot::AtWork => None,
-        });
-        let mut known: Vec<_> = known.collect();
-        if known.len() > REMEMBERED {
-            known.sort_unstable_by_key(|(used, _)| *used);
-            state.slots.remove(&known[0].1);
+        };
+        if state.slots.values().filter_map(known).count() > REMEMBERED {
+            let oldest = state
+                .slots
+                .iter()
+                .filter_map(|(key, slot)| Some((known(slot)?, key)))
+                .min_by_key(|(used, _)| *used)
+                .map(|(_, key)| key.clone());
+            if let Some(oldest) = oldest {
+                state.slots.remove(&oldest);
+            }
         }
     }
 

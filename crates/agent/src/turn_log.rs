@@ -20,9 +20,13 @@ pub struct TurnLog {
     pub(crate) head: Seq,
     pub(crate) fence: Fence,
     pub(crate) runs: HashMap<RunId, RunSeen>,
+    /// Those of them that have no end yet: there are few, however many runs there were.
+    pub(crate) unfinished: BTreeSet<RunId>,
     pub(crate) history: Vec<Exchange>,
     pub(crate) turn: Option<TurnState>,
     pub(crate) expanded: Arc<BTreeSet<ToolName>>,
+    /// What was last found to fit the conversation, where there were too many tools to show.
+    pub(crate) suggested: Option<Arc<BTreeSet<ToolName>>>,
     /// What a person approved for the session.
     pub(crate) approved: Arc<BTreeSet<Hash>>,
     presented: Arc<[ToolName]>,
@@ -70,6 +74,8 @@ pub(crate) struct CallState {
 pub(crate) struct TurnState {
     /// How much of what is granted it may use, to its end.
     pub(crate) mode: Mode,
+    /// Whether it was looked at which tools fit it.
+    pub(crate) suggested: bool,
     /// Model calls since its beginning, or since it was taken up again after a limit.
     pub(crate) model_calls: u32,
     /// Tokens used since then.
@@ -98,6 +104,9 @@ impl TurnLog {
     /// Takes in the next entry of the session.
     pub(crate) fn apply(&mut self, run: &RunId, event: Option<EventSeq>, body: &EntryBody) {
         self.head = self.head.plus(1);
+        if !self.runs.contains_key(run) {
+            self.unfinished.insert(run.clone());
+        }
         let seen = self.runs.entry(run.clone()).or_default();
         if let Some(event) = event {
             seen.last_event = seen.last_event.max(event);
@@ -118,6 +127,12 @@ impl TurnLog {
             }
             EntryBody::Activated(names) => {
                 Arc::make_mut(&mut self.expanded).extend(names.iter().cloned());
+            }
+            EntryBody::Suggested(names) => {
+                self.suggested = Some(Arc::new(names.iter().cloned().collect()));
+                if let Some(turn) = &mut self.turn {
+                    turn.suggested = true;
+                }
             }
             EntryBody::Answer(answer) => {
                 let interrupt = &answer.interrupt;
@@ -196,6 +211,7 @@ impl TurnLog {
             EventBody::RunFinished { outcome, output } => {
                 if let Some(seen) = self.runs.get_mut(run) {
                     seen.finished = Some(*outcome);
+                    self.unfinished.remove(run);
                     seen.direct_call = None;
                 }
                 let in_reply = self.ends_in_reply(*outcome, output);
@@ -334,6 +350,24 @@ impl TurnLog {
         self.turn
             .as_ref()
             .is_some_and(|turn| turn.outcome.is_none())
+    }
+
+    /// Whether no request of this turn was made yet.
+    pub(crate) fn is_at_first_call(&self) -> bool {
+        let last = self.history.last();
+        last.is_some_and(|last| last.message.role == MessageRole::User)
+    }
+
+    /// The tools that a model was shown last, that were found to fit, or that were asked for:
+    /// `audit_status.suggested_tools`.
+    #[must_use]
+    pub fn suggested_tools(&self) -> BTreeSet<&ToolName> {
+        let fitting = self.suggested.iter().flat_map(|tools| tools.iter());
+        self.presented
+            .iter()
+            .chain(fitting)
+            .chain(&*self.expanded)
+            .collect()
     }
 
     /// The tools that were asked for and are shown from then on.

@@ -150,7 +150,8 @@ impl Journal for Writer {
                 EntryBody::Request(_)
                 | EntryBody::Intent(_)
                 | EntryBody::Answer(_)
-                | EntryBody::Activated(_) => None,
+                | EntryBody::Activated(_)
+                | EntryBody::Suggested(_) => None,
             })
             .collect();
         let first = self.emitter.reserve(shown.len());

@@ -191,11 +191,11 @@ fn questions(args: Value) -> Result<(Questions, Duration), ToolError> {
     let mut ids = HashSet::new();
     for (at, item) in args.questions.iter().enumerate() {
         check(item).map_err(|(member, why)| {
-            ToolError::invalid(&format!("/questions/{at}/{member}"), why)
+            ToolError::invalid(format!("/questions/{at}/{member}"), why)
         })?;
         if !ids.insert(item.id.as_str()) {
             let why = format!("an earlier question is called {:?} too", item.id);
-            return Err(ToolError::invalid(&format!("/questions/{at}/id"), why));
+            return Err(ToolError::invalid(format!("/questions/{at}/id"), why));
         }
     }
     let questions = Questions {
@@ -241,7 +241,7 @@ fn told(questions: &Questions, answer: &Answer) -> Result<Outcome, ToolError> {
             if !answers.keys().all(known) {
                 return Err(ToolError::invalid("/answers", "there is no such question"));
             }
-            Ok(given("submitted", questions.completed(answers)))
+            Ok(given("submitted", &questions.completed(answers)))
         }
         (AnswerKind::Subject { .. }, _) => {
             Err(ToolError::invalid("/answers", "the answers are an object"))
@@ -255,11 +255,11 @@ fn told(questions: &Questions, answer: &Answer) -> Result<Outcome, ToolError> {
 
 /// Nobody answered. What would have been taken is shown, and is no answer.
 fn unanswered(questions: &Questions) -> Outcome {
-    given("timeout", questions.completed(&Map::new()))
+    given("timeout", &questions.completed(&Map::new()))
         .stopped(Code::Timeout, "nobody answered in time")
 }
 
-fn given(status: &str, answers: Map<String, Value>) -> Outcome {
+fn given(status: &str, answers: &Map<String, Value>) -> Outcome {
     Outcome::json(json!({
         "status": status,
         "answers": answers,

@@ -206,6 +206,8 @@ pub enum WarningCode {
     SandboxLevel,
     /// The provider refused to answer.
     Refused,
+    /// The model was asked to choose something for us and did not; says what was taken instead.
+    Fallback,
 }
 
 /// What happened.

@@ -91,6 +91,9 @@ pub enum EntryBody {
     Answer(Answer),
     /// Tools that are shown from the next request on, until the session ends.
     Activated(Vec<ToolName>),
+    /// The listed tools that fit the last words of the person: the ones that are shown from the
+    /// next request on, until others are chosen.
+    Suggested(Vec<ToolName>),
 }
 
 impl EntryBody {
@@ -114,6 +117,7 @@ impl EntryBody {
             Self::Intent(_) => "intent",
             Self::Answer(_) => "answer",
             Self::Activated(_) => "activated",
+            Self::Suggested(_) => "suggested",
         }
     }
 }
@@ -224,7 +228,8 @@ impl Mention<'_> {
                 | EntryBody::Request(_)
                 | EntryBody::Intent(_)
                 | EntryBody::Answer(_)
-                | EntryBody::Activated(_) => false,
+                | EntryBody::Activated(_)
+                | EntryBody::Suggested(_) => false,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{ToolError, ToolName};
+use crate::{ToolError, ToolName, ToolSchema};
 
 /// Typed seams by their trait: `ModelProvider`, `ToolIndex`, a host application's own.
 #[derive(Clone, Default)]
@@ -66,11 +66,32 @@ pub struct Expansion {
     pub expandable: Vec<ToolName>,
 }
 
-/// The tools of a session, for the tools about tools.
+/// A tool of a session, for the tools about tools.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolFound {
+    /// As a model would see it.
+    pub schema: ToolSchema,
+    /// How well it fits what was searched for; 0 where nothing was.
+    pub score: f64,
+    /// Whether its schema is in the requests of the session already.
+    pub presented: bool,
+}
+
+/// The tools of a session, for the tools about tools. None of them tells of a tool that the session
+/// may not use, nor of a hidden one.
 pub trait ToolIndex: Send + Sync {
     /// What showing these would do. It takes effect when the outcome of the call says so
     /// ([`Outcome::activate`](crate::Outcome)): then it is in the log, and survives a restart.
     fn expansion(&self, names: &[String]) -> Expansion;
+
+    /// The tools that fit `query`, the best first, at most `limit`.
+    fn search(&self, query: &str, limit: usize) -> Vec<ToolFound>;
+
+    /// The tools, sorted by name.
+    fn tools(&self) -> Vec<ToolFound>;
+
+    /// The tool of this exact name.
+    fn tool(&self, name: &str) -> Option<ToolFound>;
 }
 
 #[cfg(test)]

@@ -22,6 +22,9 @@ pub struct SessionFacts {
     pub attended: Attended,
     /// The deferred tools that were asked for and are shown until the session ends.
     pub expanded: Arc<BTreeSet<ToolName>>,
+    /// The listed tools that fit the conversation, where they were chosen: where there are too many
+    /// tools to show, only these are shown beside the ones that always are.
+    pub suggested: Option<Arc<BTreeSet<ToolName>>>,
     /// The skills that are granted. A view narrows them to those of its grant.
     pub skills: NameSet,
 }

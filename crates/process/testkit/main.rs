@@ -191,7 +191,7 @@ async fn run(options: Options) -> Result<(), String> {
         copy(stream, &bytes);
     }
     for reached in &exit.reached {
-        eprintln!("{}", reached.said);
+        say(&reached.said);
     }
     for note in &exit.notes {
         say(note);

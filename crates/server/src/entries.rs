@@ -55,7 +55,8 @@ pub(crate) async fn last(
         EntryBody::Request(_)
         | EntryBody::Intent(_)
         | EntryBody::Answer(_)
-        | EntryBody::Activated(_) => None,
+        | EntryBody::Activated(_)
+        | EntryBody::Suggested(_) => None,
     }))
 }
 

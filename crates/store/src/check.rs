@@ -24,7 +24,8 @@ pub(crate) fn entries(entries: &[NewEntry]) -> Result<(), StoreError> {
         EntryBody::Request(_)
         | EntryBody::Intent(_)
         | EntryBody::Answer(_)
-        | EntryBody::Activated(_) => false,
+        | EntryBody::Activated(_)
+        | EntryBody::Suggested(_) => false,
     });
     if ephemeral {
         return Err(refuse("an ephemeral event is never stored"));

@@ -115,6 +115,7 @@ fn compare(criterion: &mut Criterion) {
             session: session.clone(),
             attended: Attended::No,
             expanded: Default::default(),
+            suggested: None,
             skills: Default::default(),
         });
     let run = RunHandle {
@@ -155,6 +156,7 @@ fn first_view(criterion: &mut Criterion) {
         session: ToolContext::detached().session,
         attended: Attended::No,
         expanded: Default::default(),
+        suggested: None,
         skills: Default::default(),
     };
     criterion.bench_function("first view", |bench| {

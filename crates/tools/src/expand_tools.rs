@@ -40,7 +40,8 @@ pub fn expand_tools() -> Arc<dyn Tool> {
             native_name(EXPAND_TOOLS),
             "Shows the schemas of tools that may be used but are not in this request, from the \
              next request on. Use it with the exact names that the reminder lists, or that a \
-             refused call named. Not for calling them: call the tool itself afterwards.",
+             refused call named. Not for finding out which tool you need: \
+             tool_search does that. Not for calling them: call the tool itself afterwards.",
             input_schema::<Args>(),
         )
     }))

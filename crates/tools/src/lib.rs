@@ -4,6 +4,7 @@
 //!   Registered is not authorised.
 //! * [`ToolProxy`]: what one session may use, sealed by the registry; it can only be narrowed.
 //! * [`ToolView`]: a proxy at one moment: what is shown to a model, what answers when it is called.
+//! * [`Presentation`]: which tools are shown, where they are too many, and how the rest is found.
 //! * [`Pipeline`]: the one path of every call, from the text of its arguments to the record of its
 //!   one output. Each stage is a file and takes the value of the stage before.
 //! * [`NativeSource`] and [`NativeTool`]: tools written in Rust, most of them with `#[tool]`.
@@ -45,7 +46,8 @@
 //! let view = proxy.view(&SessionFacts {
 //!     who: ToolContext::detached().who,
 //!     session: SessionId::new("docs")?,
-//!     attended: Attended::No, expanded: Default::default(), skills: Default::default(),
+//!     attended: Attended::No, expanded: Default::default(), suggested: None,
+//!     skills: Default::default(),
 //! });
 //! assert_eq!(view.presented().count(), 0);
 //! assert_eq!(view.find("get_weather"), Found::NotPermitted);
@@ -58,10 +60,12 @@ mod approvals;
 mod coerce;
 mod expand_tools;
 mod input_schema;
+mod list_tools;
 mod naming;
 mod native;
 mod pipeline;
 mod policy;
+mod presentation;
 mod presets;
 mod proxy;
 mod read_artifact;
@@ -72,6 +76,7 @@ mod returned;
 mod run_handle;
 mod schema_hint;
 mod spec_check;
+mod tool_search;
 mod view;
 
 #[doc(hidden)]
@@ -82,15 +87,18 @@ pub use approvals::{
 };
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
+pub use list_tools::{get_tool_schema, list_tools};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
 pub use pipeline::{Approval, Pipeline, PipelineOptions, arguments_hash, check_answer};
 pub use policy::{BadRule, DefaultPolicy, Rule, Rules};
+pub use presentation::{Candidate, Presentation, SUGGESTION_THRESHOLD, Suggestion, ToChoose};
 pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;
 pub use redact::{REDACTED, Redactor, is_secret_key};
 pub use registry::{SourceFault, SourceRefused, ToolRegistry, ToolsConfig, UnknownName};
 pub use run_handle::RunHandle;
+pub use tool_search::tool_search;
 pub use view::{Found, ToolView};

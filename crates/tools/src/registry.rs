@@ -9,9 +9,10 @@ use outfitter_core::{
 };
 use serde::Serialize;
 
+use crate::presentation::index::SearchIndex;
 use crate::presets::{self, PresetFault, Presets};
 use crate::registered::Registered;
-use crate::{DefaultPolicy, ToolProxy, naming, spec_check};
+use crate::{DefaultPolicy, Presentation, ToolProxy, naming, spec_check};
 use outfitter_text::close_names;
 
 /// What the operator says about tools. It can be changed while the program runs.
@@ -27,6 +28,8 @@ pub struct ToolsConfig {
     pub mode: Mode,
     /// Arguments that are set here, and are none of a model's business.
     pub presets: Presets,
+    /// Which tools are shown, where they are too many.
+    pub presentation: Presentation,
 }
 
 impl Default for ToolsConfig {
@@ -38,6 +41,7 @@ impl Default for ToolsConfig {
             policy: Arc::new(DefaultPolicy),
             mode: Mode::Agent,
             presets: Presets::default(),
+            presentation: Presentation::default(),
         }
     }
 }
@@ -94,6 +98,7 @@ pub(crate) struct Merged {
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
     seen: Vec<Generation>,
     pub(crate) tools: BTreeMap<ToolName, Arc<Registered>>,
+    pub(crate) index: SearchIndex,
     faults: Vec<SourceFault>,
 }
 

@@ -205,7 +205,10 @@ mod tests {
                 for trust in [Trust::Builtin, Trust::Operator] {
                     assert!(check(&spec, trust).unwrap_err().contains(name));
                 }
-                assert!(check(&spec, Trust::Remote).is_ok(), "there it is plain data");
+                assert!(
+                    check(&spec, Trust::Remote).is_ok(),
+                    "there it is plain data"
+                );
             }
         }
     }

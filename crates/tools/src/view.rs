@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
-    Effects, Expansion, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy,
-    SessionAuthority, SessionFacts, ToolIndex, ToolName, ToolSchema, ToolSpec, canonical,
+    Effects, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy, SessionAuthority,
+    SessionFacts, ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
-use crate::expand_tools::EXPAND_TOOLS;
+use crate::presentation;
 use crate::registered::Registered;
 use crate::registry::Merged;
 use crate::{SourceFault, ToolsConfig, spec_check};
@@ -18,14 +18,17 @@ use outfitter_text::close_names;
 
 /// What one session sees at one moment: what is shown to a model, and what answers.
 pub struct ToolView {
-    allowed: BTreeMap<ToolName, Arc<Registered>>,
+    pub(crate) merged: Arc<Merged>,
+    pub(crate) allowed: BTreeMap<ToolName, Arc<Registered>>,
     /// In the allow-lists, but above the role or the effects, or kept from sight by the policy.
     above: BTreeSet<ToolName>,
-    config: Arc<ToolsConfig>,
+    pub(crate) config: Arc<ToolsConfig>,
     effects: Effects,
     mode: Mode,
     skills: NameSet,
-    expanded: Arc<BTreeSet<ToolName>>,
+    pub(crate) expanded: Arc<BTreeSet<ToolName>>,
+    /// The listed tools that are shown beside the ones that always are, where not all are.
+    pub(crate) trimmed_to: Option<Arc<BTreeSet<ToolName>>>,
     schemas: Arc<[ToolSchema]>,
     hash: OnceLock<Hash>,
     faults: Vec<SourceFault>,
@@ -53,7 +56,7 @@ pub(crate) enum LookUp<'v> {
 
 impl ToolView {
     pub(crate) fn of(
-        merged: &Merged,
+        merged: &Arc<Merged>,
         config: &Arc<ToolsConfig>,
         grant: &Grant,
         session: &SessionFacts,
@@ -83,7 +86,7 @@ impl ToolView {
                 });
                 match config.presets.fitted(tool) {
                     Ok(tool) => {
-                        allowed.insert(name.clone(), tool);
+                        allowed.insert(name.clone(), exposed(tool, config));
                     }
                     // Without what the operator wants to be set, nobody may call it.
                     Err(wrong) => {
@@ -99,6 +102,7 @@ impl ToolView {
             }
         }
         let mut view = Self {
+            merged: merged.clone(),
             allowed,
             above,
             config: config.clone(),
@@ -106,59 +110,22 @@ impl ToolView {
             mode,
             skills: session.skills.clone(),
             expanded: session.expanded.clone(),
+            trimmed_to: None,
             schemas: Arc::default(),
             hash: OnceLock::new(),
             faults,
         };
-        // The way to more is shown only where there is more.
+        view.trimmed_to = view.trimmed(session.suggested.as_ref());
+        // The ways to more are shown only where there is more.
         let all_shown = view.expandable().next().is_none();
         view.schemas = view
             .allowed
             .values()
             .filter(|tool| view.is_presented(&tool.spec))
-            .filter(|tool| !(all_shown && tool.spec.name.as_str() == EXPAND_TOOLS))
+            .filter(|tool| !(all_shown && presentation::is_way_in(&tool.spec.name)))
             .map(|tool| tool.spec.schema())
             .collect();
         view
-    }
-
-    /// The tools that may be used and are not shown until they are asked for.
-    pub(crate) fn expandable(&self) -> impl Iterator<Item = &Registered> {
-        self.allowed.values().map(|tool| &**tool).filter(|tool| {
-            tool.spec.exposure == Exposure::Deferred && !self.expanded.contains(&tool.spec.name)
-        })
-    }
-
-    fn is_presented(&self, spec: &ToolSpec) -> bool {
-        match spec.exposure {
-            Exposure::Always | Exposure::Listed => true,
-            Exposure::Deferred => self.expanded.contains(&spec.name),
-            Exposure::Hidden => false,
-        }
-    }
-
-    /// What a model is told of tools that it can ask for: a name and a line each. None where there
-    /// are none. It stands at the tail of a request, so that it spoils no cache.
-    #[must_use]
-    pub fn reminder(&self) -> Option<String> {
-        let lines: Vec<String> = self
-            .expandable()
-            .map(|tool| {
-                format!(
-                    "- {}: {}",
-                    tool.spec.name,
-                    first_line(&tool.spec.description)
-                )
-            })
-            .collect();
-        if lines.is_empty() {
-            return None;
-        }
-        Some(format!(
-            "More tools can be used in this session. Call {EXPAND_TOOLS} with their exact names to \
-             be shown their schemas:\n{}",
-            lines.join("\n")
-        ))
     }
 
     /// What goes into a model request, sorted by name. Views of equal content give equal bytes.
@@ -234,11 +201,8 @@ impl ToolView {
 
     fn direct(&self, name: &str) -> LookUp<'_> {
         match self.allowed.get(name) {
-            Some(tool)
-                if tool.spec.exposure == Exposure::Deferred && !self.is_presented(&tool.spec) =>
-            {
-                LookUp::NotPresented(tool)
-            }
+            Some(tool) if tool.spec.exposure == Exposure::Hidden => LookUp::Callable(tool),
+            Some(tool) if !self.is_presented(&tool.spec) => LookUp::NotPresented(tool),
             Some(tool) => LookUp::Callable(tool),
             None if self.above.contains(name) => LookUp::NotPermitted,
             None => LookUp::Unknown,
@@ -264,7 +228,7 @@ impl ToolView {
         self.effects
     }
 
-    fn visible(&self) -> impl Iterator<Item = &Registered> {
+    pub(crate) fn visible(&self) -> impl Iterator<Item = &Registered> {
         self.allowed
             .values()
             .map(|tool| &**tool)
@@ -288,37 +252,19 @@ impl SessionAuthority for ToolView {
     }
 }
 
-impl ToolIndex for ToolView {
-    fn expansion(&self, names: &[String]) -> Expansion {
-        let mut expansion = Expansion::default();
-        for name in names {
-            match self.allowed.get(name.as_str()) {
-                Some(tool) if self.is_presented(&tool.spec) => {
-                    expansion.selected.push(tool.spec.name.clone());
-                }
-                Some(tool) if tool.spec.exposure == Exposure::Deferred => {
-                    expansion.expanded.push(tool.spec.name.clone());
-                }
-                Some(_) | None => expansion.invalid.push(name.clone()),
-            }
-        }
-        for list in [&mut expansion.selected, &mut expansion.expanded] {
-            list.sort_unstable();
-            list.dedup();
-        }
-        expansion.invalid.sort_unstable();
-        expansion.invalid.dedup();
-        expansion.expandable = self
-            .expandable()
-            .map(|tool| tool.spec.name.clone())
-            .filter(|name| !expansion.expanded.contains(name))
-            .collect();
-        expansion
+/// The tool as the operator wants it to be shown.
+fn exposed(tool: Arc<Registered>, config: &ToolsConfig) -> Arc<Registered> {
+    if !config.presentation.defers(&tool.spec) {
+        return tool;
     }
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+    let spec = ToolSpec {
+        exposure: Exposure::Deferred,
+        ..ToolSpec::clone(&tool.spec)
+    };
+    Arc::new(Registered {
+        spec: Arc::new(spec),
+        ..Registered::clone(&tool)
+    })
 }
 
 /// The tool as it is in this session. A tailored spec changes what is said and asked for, never

@@ -42,7 +42,7 @@ pub use server::Server;
 pub use shell::Shell;
 pub use skills::{Load, Skills};
 pub use store::Store;
-pub use tools::Tools;
+pub use tools::{Suggestion, Tools};
 pub use web::Web;
 
 /// The configuration of Outfitter: the tables and keys of `outfitter.toml`. Every key has a

@@ -17,6 +17,16 @@ pub struct Tools {
     /// How many seconds a call may take where its tool does not say.
     #[schemars(range(min = 1, max = 86_400))]
     pub default_timeout_seconds: u32,
+    /// Who chooses the tools that fit a conversation, where more than `suggestion_threshold` are
+    /// listed: `off` nobody, all are shown; `lexical` the words of the last prompts; `model` the
+    /// model, asked once for each prompt. The others stay callable once `tool_search` finds them.
+    pub suggestion: Suggestion,
+    /// How many listed tools are all shown, and how many are chosen at most where there are more.
+    #[schemars(range(min = 1, max = 1_000))]
+    pub suggestion_threshold: u32,
+    /// The listed tools that are shown only once they are asked for: names, and globs with `*` and
+    /// `?`. Until then a model is told their names and a line of each.
+    pub defer: Vec<String>,
     /// Other names that tools answer to when they are called. They are never listed.
     pub aliases: BTreeMap<String, String>,
     /// Arguments that are set here for every call: for each tool a table of parameters and their
@@ -25,12 +35,29 @@ pub struct Tools {
     pub presets: BTreeMap<String, BTreeMap<String, serde_json::Value>>,
 }
 
+/// Who chooses the tools that fit a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum Suggestion {
+    /// Nobody.
+    #[default]
+    Off,
+    /// The words.
+    Lexical,
+    /// The model.
+    Model,
+}
+
 impl Default for Tools {
     fn default() -> Self {
         Self {
             available: vec!["*".to_owned()],
             max_result_tokens: 12_000,
             default_timeout_seconds: 120,
+            suggestion: Suggestion::Off,
+            suggestion_threshold: 15,
+            defer: Vec::new(),
             aliases: [("read", "file_read"), ("write", "file_write")]
                 .map(|(alias, name)| (alias.to_owned(), name.to_owned()))
                 .into(),

@@ -34,8 +34,10 @@ fn letter() -> Letter {
 }
 
 fn of(channels: Value, dir: &Path) -> Arc<dyn Messenger> {
-    let mut config = Config::default();
-    config.channels = serde_json::from_value(channels).unwrap();
+    let config = Config {
+        channels: serde_json::from_value(channels).unwrap(),
+        ..Config::default()
+    };
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let log = outfitter_store::open(&StoreUrl::Memory, dir, clock.clone()).log;
     super::channels(&config, dir, &Inboxes::new(dir, log), &clock).unwrap()

@@ -88,7 +88,7 @@ fn a_command_runs_in_the_backend_that_is_named() {
 #[test]
 fn a_command_is_confined_as_demanded_or_refused() {
     let world = World::with("[sandbox]\nrequire = \"full\"\n");
-    let doctor = world.run_with(&["doctor"], &[super::PATH]).stdout;
+    let doctor = world.run_with(&["doctor"], &[PATH]).stdout;
     let output = shell(&world, "pwd");
     if doctor.contains("local, level full") {
         assert_eq!(output["status"], "success", "{output}");
@@ -283,7 +283,7 @@ fn sessions_are_kept_where_the_configuration_says() {
 #[test]
 fn the_context_of_a_model_is_told() {
     let world = World::with("[model]\nprovider = \"ollama\"\ncontext_tokens = 4711\n");
-    let ran = world.run_with(&["doctor"], &[super::PATH]);
+    let ran = world.run_with(&["doctor"], &[PATH]);
     assert!(ran.stdout.contains("4711"), "{}", ran.stdout);
 }
 

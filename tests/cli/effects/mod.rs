@@ -3,6 +3,7 @@
 mod connected;
 mod here;
 mod served;
+mod shown;
 
 use serde_json::{Value, json};
 

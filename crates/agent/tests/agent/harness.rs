@@ -12,7 +12,9 @@ use outfitter_agent::{
 };
 use outfitter_core::*;
 use outfitter_store::{MemoryArtifacts, MemoryLog};
-use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry};
+use outfitter_tools::{
+    NativeSource, Pipeline, PipelineOptions, Presentation, ToolRegistry, ToolsConfig,
+};
 use serde_json::{Value, json};
 
 /// What a model answers, by the number of replies already in the request.
@@ -224,6 +226,7 @@ pub(crate) struct World {
     pub(crate) who: Arc<Principal>,
     pub(crate) attended: Attended,
     pub(crate) told: Told,
+    pub(crate) presentation: Presentation,
 }
 
 impl World {
@@ -250,12 +253,16 @@ impl World {
             }),
             attended: Attended::No,
             told: Told::default(),
+            presentation: Presentation::default(),
         }
     }
 
     /// A process: an agent and the session, over this log or a mortal one around it.
     pub(crate) fn process(&self, model: Arc<Model>, log: Arc<dyn Log>) -> Process {
-        let registry = ToolRegistry::default();
+        let registry = ToolRegistry::new(ToolsConfig {
+            presentation: self.presentation.clone(),
+            ..ToolsConfig::default()
+        });
         let id = SourceId::new("builtin").unwrap();
         registry
             .add(Arc::new(NativeSource::new(

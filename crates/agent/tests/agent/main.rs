@@ -8,6 +8,7 @@ mod modes;
 mod parallel;
 mod progress;
 mod repeats;
+mod suggestion;
 mod told;
 mod turns;
 mod waiting;

@@ -1,5 +1,11 @@
 //! The built-in tools from outside: what they say of themselves, and what they do.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed expectation ends a test"
+)]
+
 #[cfg(test)]
 mod files;
 #[cfg(test)]

@@ -130,8 +130,8 @@ async fn a_short_command_on_a_backend_without_ranges_gives_all_of_its_output() {
     script.end(0);
     let outcome = run(&tools, &cx, json!({"command": "x"})).await;
     assert_eq!(outcome.result["notices"], json!(null));
-    let kept = shelf.kept.lock().unwrap();
-    assert_eq!(kept.len(), 1, "what the result leaves out is kept");
+    let kept = shelf.kept.lock().unwrap().len();
+    assert_eq!(kept, 1, "what the result leaves out is kept");
     assert_eq!(outcome.result["artifact"], json!(outcome.artifacts[0]));
 
     let pieces = Pieces(vec![(OUT, b"one\n"), (ERR, b"oops\n")]);

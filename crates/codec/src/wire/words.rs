@@ -36,6 +36,7 @@ words! {
     WarningCode {
         UnknownName, RepairedCallId, Truncated, Retried, ViewChanged, Recovered, SandboxLevel,
         Refused,
+        Fallback,
     }
     /// How a call ended.
     Status { Success, Partial, Running, Error, Denied, Cancelled, Timeout, Interrupted }

@@ -176,6 +176,7 @@ impl Session {
             session: session(),
             attended: Attended::No,
             expanded: Arc::default(),
+            suggested: None,
             skills: NameSet::all(),
         })
     }

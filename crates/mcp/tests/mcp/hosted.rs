@@ -96,6 +96,7 @@ impl Hosted {
                 session: session.clone(),
                 attended: Attended::No,
                 expanded: Arc::default(),
+                suggested: None,
                 skills: NameSet::all(),
             })
     }

@@ -325,6 +325,7 @@ fn session() -> SessionFacts {
         session: SessionId::new("s").unwrap(),
         attended: Attended::No,
         expanded: std::sync::Arc::default(),
+        suggested: None,
         skills: NameSet::all(),
     }
 }

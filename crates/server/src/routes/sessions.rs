@@ -1,6 +1,5 @@
 //! `/v1/sessions`.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Extension;
@@ -64,7 +63,6 @@ pub(super) async fn show(
     let (created, updated, count) = ends(&app, &scope, &session).await?;
     let log = TurnLog::read(&*app.log, &scope, &session).await?;
     let waiting: Vec<_> = log.waiting().iter().map(|asked| asked.id.clone()).collect();
-    let suggested: BTreeSet<_> = log.presented().iter().chain(log.expanded()).collect();
     Ok(super::json(&json!({
         "v": 1,
         "id": session,
@@ -73,7 +71,7 @@ pub(super) async fn show(
         "entries": count,
         "waiting": waiting,
         "audit_status": {
-            "suggested_tools": suggested,
+            "suggested_tools": log.suggested_tools(),
             "tools_expanded": !log.expanded().is_empty(),
         },
     })))

@@ -198,6 +198,7 @@ pub(crate) fn view(proxy: &ToolProxy) -> Arc<ToolView> {
         session: SessionId::new("s").unwrap(),
         attended: Attended::No,
         expanded: Arc::new(BTreeSet::new()),
+        suggested: None,
         skills: NameSet::all(),
     })
 }

@@ -5,6 +5,7 @@ mod command_line;
 #[path = "../../../../fuzz/checks/patch.rs"]
 mod patch;
 #[path = "../../../../fuzz/checks/smoke.rs"]
+#[expect(clippy::unwrap_used, reason = "a failed expectation ends a test")]
 mod smoke;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Presented? A model may call only what it was shown, because it has guessed at the rest.
 
-use outfitter_core::{Code, ErrorInfo, ToolName};
+use outfitter_core::{Code, ErrorInfo};
 use serde_json::Value;
 
 use super::{Head, Refusal, Resolved, Stage};
@@ -27,13 +27,17 @@ pub(crate) fn present<'v>(resolved: Resolved<'v>, view: &ToolView) -> Stage<Show
         ),
     );
     error.expected = Some(Value::clone(&resolved.tool.spec.input_schema));
-    let hint = if view.presented().any(is_expander) {
-        format!(
-            "call {EXPAND_TOOLS} with {:?} first; its schema is in `expected`",
-            [resolved.tool.spec.name.as_str()]
-        )
-    } else {
-        "its schema is in `expected`; nothing in this session can add it to a request".to_owned()
+    let name = resolved.tool.spec.name.as_str();
+    let hint = match view.way_in() {
+        Some(EXPAND_TOOLS) => {
+            format!(
+                "call {EXPAND_TOOLS} with {:?} first; its schema is in `expected`",
+                [name]
+            )
+        }
+        Some(other) => format!("call {other} with {name:?} first; its schema is in `expected`"),
+        None => "its schema is in `expected`; nothing in this session can add it to a request"
+            .to_owned(),
     };
     Err(Refusal::new(
         resolved.head,
@@ -49,8 +53,4 @@ pub(crate) fn resumed(resolved: Resolved<'_>) -> Shown<'_> {
         args: resolved.args,
         tool: resolved.tool,
     }
-}
-
-fn is_expander(name: &ToolName) -> bool {
-    name.as_str() == EXPAND_TOOLS
 }

@@ -80,7 +80,7 @@ pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Hash>> {
         .facts
         .effects
         .iter()
-        .map(|effect| effect.as_str())
+        .map(outfitter_core::Effect::as_str)
         .collect();
     let of = |part: Value| {
         let whole = json!({
@@ -165,6 +165,6 @@ fn place(text: &str) -> Option<String> {
         .filter(|host| !host.is_empty());
     Some(host.map_or_else(
         || text.to_owned(),
-        |host| format!("{}://{}", scheme, host).to_lowercase(),
+        |host| format!("{scheme}://{host}").to_lowercase(),
     ))
 }

@@ -13,6 +13,7 @@ mod codes;
 mod expansion;
 mod hostile;
 mod macros;
+mod presentation;
 mod presets;
 mod registry;
 mod results;

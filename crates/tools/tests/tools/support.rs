@@ -309,6 +309,7 @@ impl World {
             session: self.run.session.clone(),
             attended: self.run.attended,
             expanded: Default::default(),
+            suggested: None,
             skills: Default::default(),
         }
     }

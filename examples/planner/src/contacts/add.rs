@@ -29,9 +29,9 @@ pub(super) fn run(args: Arguments, who: &Principal, contacts: &Contacts) -> Resu
         ));
     }
     let contact = Contact {
-        id: filled("id", args.id)?,
-        name: filled("name", args.name)?,
-        platform: filled("platform", args.platform)?,
+        id: filled("id", &args.id)?,
+        name: filled("name", &args.name)?,
+        platform: filled("platform", &args.platform)?,
         stream: args.conversation,
         groups: args.groups.unwrap_or_default(),
         profile: args.about,
@@ -46,7 +46,7 @@ pub(super) fn run(args: Arguments, who: &Principal, contacts: &Contacts) -> Resu
     })
 }
 
-fn filled(name: &str, text: String) -> Result<String, Fault> {
+fn filled(name: &str, text: &str) -> Result<String, Fault> {
     let text = text.trim();
     if text.is_empty() {
         return Err(Fault::invalid(name, format!("the {name} is empty")));

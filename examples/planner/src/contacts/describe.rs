@@ -24,14 +24,14 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
             Effects::READ,
             closed(
                 &["keyword"],
-                json!({
+                &json!({
                     "keyword": text(100, "What to look for."),
                     "limit": { "type": "integer", "minimum": 1, "maximum": MOST, "default": 20, "description": "How many at most." },
                 }),
             ),
             closed(
                 &["users"],
-                json!({ "users": { "type": "array", "items": user() } }),
+                &json!({ "users": { "type": "array", "items": user() } }),
             ),
             people_table(),
         ),
@@ -41,11 +41,11 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
             Effects::READ,
             closed(
                 &["name"],
-                json!({ "name": text(200, "What they are called.") }),
+                &json!({ "name": text(200, "What they are called.") }),
             ),
             closed(
                 &["person_id", "profile"],
-                json!({ "person_id": { "type": "string" }, "profile": { "type": "object" } }),
+                &json!({ "person_id": { "type": "string" }, "profile": { "type": "object" } }),
             ),
             one_value("Person", "/profile/about"),
         ),
@@ -55,9 +55,9 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
             Effects::READ,
             closed(
                 &["chat"],
-                json!({ "chat": text(256, "Which conversation.") }),
+                &json!({ "chat": text(256, "Which conversation.") }),
             ),
-            closed(&["value"], json!({ "value": { "type": "number" } })),
+            closed(&["value"], &json!({ "value": { "type": "number" } })),
             one_value("Frequency", "/value"),
         ),
         contacts(
@@ -66,7 +66,7 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
             Effects::of(&[Effect::Read, Effect::Write]),
             closed(
                 &["id", "name", "platform"],
-                json!({
+                &json!({
                     "id": text(200, "Their id on the platform."),
                     "name": text(200, "What they are called."),
                     "platform": text(64, "Where they are."),
@@ -78,11 +78,11 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
             ),
             closed(
                 &["action", "contact"],
-                json!({
+                &json!({
                     "action": { "enum": ["added", "replaced"] },
                     "contact": closed(
                         &["id", "name", "platform"],
-                        json!({
+                        &json!({
                             "id": { "type": "string" },
                             "name": { "type": "string" },
                             "platform": { "type": "string" },
@@ -95,7 +95,7 @@ pub(crate) fn subcommands() -> Vec<Subcommand> {
     ]
 }
 
-fn closed(required: &[&str], properties: Value) -> Value {
+fn closed(required: &[&str], properties: &Value) -> Value {
     json!({
         "type": "object",
         "properties": properties,
@@ -111,7 +111,7 @@ fn text(most: usize, description: &str) -> Value {
 fn user() -> Value {
     closed(
         &["user_id", "name", "platform"],
-        json!({
+        &json!({
             "user_id": { "type": "string" },
             "name": { "type": "string" },
             "platform": { "type": "string" },

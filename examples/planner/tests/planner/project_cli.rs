@@ -161,6 +161,7 @@ async fn a_guest_reads_and_is_told_of_nothing_else() {
             session: ToolContext::detached().session,
             attended: outfitter_core::Attended::No,
             expanded: Arc::default(),
+            suggested: None,
             skills: outfitter_core::NameSet::all(),
         })
         .unwrap();

@@ -262,7 +262,7 @@ async fn sleeper(sandbox: &dyn Sandbox, marker: &str) -> u32 {
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-    panic!("nothing sleeps");
+    unreachable!("nothing sleeps");
 }
 
 #[rstest]

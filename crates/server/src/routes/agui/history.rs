@@ -123,7 +123,10 @@ impl History {
                 let answers = Arc::make_mut(&mut self.answers);
                 answers.insert(answer.interrupt.clone(), answer.clone());
             }
-            EntryBody::Request(_) | EntryBody::Intent(_) | EntryBody::Activated(_) => {}
+            EntryBody::Request(_)
+            | EntryBody::Intent(_)
+            | EntryBody::Activated(_)
+            | EntryBody::Suggested(_) => {}
         }
     }
 
