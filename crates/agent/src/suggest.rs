@@ -37,11 +37,7 @@ impl Run<'_> {
         // A turn that was begun goes on with what it was shown.
         let words = self
             .writer
-            .folded(|log| {
-                let turn = log.turn.as_ref();
-                let fresh = turn.is_some_and(|turn| !turn.suggested && turn.unanswered.is_none());
-                (fresh && log.is_at_first_call()).then(|| last_prompts(log))
-            })
+            .folded(|log| log.may_choose_tools().then(|| last_prompts(log)))
             .await;
         let Some(words) = words else { return Ok(()) };
         let mut entries = Vec::new();

@@ -352,10 +352,12 @@ impl TurnLog {
             .is_some_and(|turn| turn.outcome.is_none())
     }
 
-    /// Whether no request of this turn was made yet.
-    pub(crate) fn is_at_first_call(&self) -> bool {
-        let last = self.history.last();
-        last.is_some_and(|last| last.message.role == MessageRole::User)
+    /// Whether the tools of this turn may still be chosen: no request of it was made yet. What was
+    /// shown once is shown again.
+    pub(crate) fn may_choose_tools(&self) -> bool {
+        self.turn
+            .as_ref()
+            .is_some_and(|turn| !turn.suggested && turn.model_calls == 0)
     }
 
     /// The tools that a model was shown last, that were found to fit, or that were asked for:
