@@ -95,9 +95,7 @@ fn what_is_not_there_yet_is_in_no_help() {
         "token",
         "trust",
         "export",
-        "--mode",
-        "bwrap",
-        "ssh",
+        "--workflow",
         "postgres",
         "json_schema",
     ];
@@ -112,15 +110,13 @@ fn what_is_not_there_yet_is_in_no_help() {
 }
 
 #[rstest]
-#[case("[tools]\nsuggestion = \"off\"", "suggestion")]
-#[case("[web]\nenabled = true", "web")]
+#[case("[agent]\nworkflow = \"off\"", "workflow")]
+#[case("[plugin_api]\nallowlist = []", "plugin_api")]
 #[case("[memory]\nrecall_limit = 3", "memory")]
-#[case("[permissions]\nrules = []", "rules")]
+#[case("[sandbox]\nbackend = \"ssh\"", "ssh")]
 #[case("[files]\nmax_raed_bytes = 1", "max_read_bytes")]
 #[case("[tols]\navailable = []", "tools")]
-#[case("[sandbox]\nbackend = \"bwrap\"", "bwrap")]
 #[case("[store]\nurl = \"postgres://x\"", "sqlite:PATH")]
-#[case("[agent]\nmode = \"plan\"", "mode")]
 fn a_key_that_is_not_there_is_an_error_that_names_the_nearest(
     #[case] toml: &str,
     #[case] names: &str,

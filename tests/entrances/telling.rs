@@ -219,7 +219,8 @@ fn said(world: &World, session: &str) -> Vec<String> {
 
 #[test]
 fn a_message_waits_for_the_session_it_is_for_and_is_told_once() {
-    let world = world(&json!([{"text": "yes"}]), INBOX);
+    let yes = json!({"text": "yes"});
+    let world = world(&json!([yes, yes, yes]), INBOX);
     world.run(&["run", "--session", "a", "first"]).exits(0);
     let message = json!({"text": "the cake is done", "stream_id": "a", "polish": false});
     let sent = call(&world, "send_message", &message).exits(0).json();

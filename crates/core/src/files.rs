@@ -1,5 +1,7 @@
 //! Where the files of a session live.
 
+mod refusing;
+
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -7,6 +9,8 @@ pub use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::Hash;
+
+pub(crate) use refusing::RefusingFiles;
 
 /// How far a path may reach. The caller decides it from the principal's role on every call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -464,48 +468,4 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// [`FilesError`].
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError>;
-}
-
-pub(crate) struct RefusingFiles;
-
-impl RefusingFiles {
-    fn refuse<T>() -> Result<T, FilesError> {
-        Err(FilesError::Unavailable {
-            why: "this call has no sandbox".to_owned(),
-        })
-    }
-}
-
-#[async_trait]
-impl Files for RefusingFiles {
-    async fn stat(&self, _: FileRef<'_>) -> Result<FileStat, FilesError> {
-        Self::refuse()
-    }
-    async fn read(&self, _: FileRef<'_>, _: Range) -> Result<FileChunk, FilesError> {
-        Self::refuse()
-    }
-    async fn put(&self, _: FileRef<'_>, _: Put) -> Result<Written, FilesError> {
-        Self::refuse()
-    }
-    async fn commit(&self, _: Vec<FileChange>) -> Result<(), FilesError> {
-        Self::refuse()
-    }
-    async fn hash(&self, _: FileRef<'_>) -> Result<Hash, FilesError> {
-        Self::refuse()
-    }
-    async fn list(&self, _: FileRef<'_>, _: List) -> Result<Listed, FilesError> {
-        Self::refuse()
-    }
-    async fn glob(&self, _: FileRef<'_>, _: Glob) -> Result<GlobFound, FilesError> {
-        Self::refuse()
-    }
-    async fn search(&self, _: FileRef<'_>, _: Search) -> Result<SearchFound, FilesError> {
-        Self::refuse()
-    }
-    async fn import(&self, _: PathBuf, _: FileRef<'_>) -> Result<(), FilesError> {
-        Self::refuse()
-    }
-    async fn export(&self, _: FileRef<'_>, _: PathBuf) -> Result<(), FilesError> {
-        Self::refuse()
-    }
 }

@@ -349,7 +349,7 @@ fn an_environment_of_its_own_is_approved_once() {
 #[rstest]
 #[case(json!({"url": "https://a.example/1"}), json!({"url": "https://A.example/2?x#y"}), true)]
 #[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example@evil"}), false)]
-#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example.evil"}), false)]
+#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example.example"}), false)]
 #[case(json!({"url": "https:a.example"}), json!({"url": "https:evil"}), false)]
 #[case(json!({"urls": ["https://a.example"]}), json!({"urls": ["https://a.example", "https://b"]}), false)]
 #[case(json!({"text": "one"}), json!({"text": "two"}), true)]

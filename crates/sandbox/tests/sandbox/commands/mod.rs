@@ -9,3 +9,4 @@ mod limits;
 mod programs;
 mod reach;
 mod startup;
+mod told;
