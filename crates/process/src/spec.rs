@@ -144,6 +144,9 @@ impl fmt::Display for Level {
 pub enum Network {
     /// No sockets but `socketpair`, no `connect`.
     Off,
+    /// Local sockets can be made and listened on, for programs that will not start without, and none
+    /// can be connected: neither to the network nor to a local service, by no name.
+    Alone,
     /// Internet and local sockets, as far as the file system shows them.
     On,
     /// A network of its own with one way out, which is [`Spawned::outlet`](crate::Spawned::outlet),

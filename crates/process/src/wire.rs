@@ -197,6 +197,7 @@ impl Order {
                     Network::Off => 0,
                     Network::On => 1,
                     Network::Outlet => 2,
+                    Network::Alone => 3,
                 });
                 w.paths(&confined.write);
                 w.paths(&confined.read);
@@ -240,6 +241,7 @@ impl Order {
                     0 => Network::Off,
                     1 => Network::On,
                     2 => Network::Outlet,
+                    3 => Network::Alone,
                     _ => return Err(Garbled),
                 },
                 write: r.paths()?,

@@ -4,7 +4,7 @@ use std::ffi::{CString, c_long};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixDatagram, UnixStream};
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener, UnixStream};
 
 /// Runs the attack of this name with its arguments.
 pub(crate) fn attack(name: &str, args: &[String]) -> io::Result<()> {
@@ -16,6 +16,7 @@ pub(crate) fn attack(name: &str, args: &[String]) -> io::Result<()> {
             socket.send_to(b"out", arg(0)).map(drop)
         }
         "unix-stream" => UnixStream::connect(arg(0)).map(drop),
+        "unix-listen" => UnixListener::bind(arg(0)).map(drop),
         "unix-abstract" => {
             let address = SocketAddr::from_abstract_name(arg(0))?;
             UnixStream::connect_addr(&address).map(drop)

@@ -1,7 +1,7 @@
 //! Stands in for the real binary in tests: a program whose `main` begins as it must, and which then
 //! starts one command as its arguments say.
 //!
-//! `run [--level L] [--network on|off] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
+//! `run [--level L] [--network on|off|alone] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
 //! [--cwd P] [--stdin TEXT] [--kill-after MS] [--hold] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
@@ -116,6 +116,7 @@ impl Options {
                     }
                 }
                 "--network" if text == "on" => confined.network = Network::On,
+                "--network" if text == "alone" => confined.network = Network::Alone,
                 "--network" => confined.network = Network::Off,
                 "--write" => confined.write.push(value.into()),
                 "--read" => confined.read.push(value.into()),

@@ -224,7 +224,7 @@ impl Bubblewrap {
         argv.extend(["--seccomp", FILTER_DESCRIPTOR].map(OsString::from));
         argv.extend(["--unshare-all", "--unshare-user", "--disable-userns"].map(OsString::from));
         match network {
-            Network::Off | Network::Outlet => {}
+            Network::Off | Network::Alone | Network::Outlet => {}
             Network::On => argv.push("--share-net".into()),
         }
         argv.extend(["--die-with-parent", "--cap-drop", "ALL"].map(OsString::from));

@@ -100,7 +100,7 @@ impl Rules {
                 .handle_access(everything())?
                 .scope(Scope::Signal | Scope::AbstractUnixSocket)?;
             match network {
-                Network::Off => {
+                Network::Off | Network::Alone => {
                     ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
                 }
                 // Its own network leads nowhere but out by the one way.

@@ -153,7 +153,7 @@ fn supervise_namespaced(
             namespaces::settle(user)?;
             held.inside();
             match confined.network {
-                Network::Off | Network::On => {}
+                Network::Off | Network::Alone | Network::On => {}
                 Network::Outlet => outlet::open(control.take_channel())?,
             }
             // Here and not before: handles of the outer mount namespace are of no use in this one.

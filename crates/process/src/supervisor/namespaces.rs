@@ -40,7 +40,7 @@ pub(super) enum UserNamespace {
 pub(super) fn enter(network: Network) -> Result<Side, Failure> {
     let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     match network {
-        Network::Off | Network::Outlet => flags |= libc::CLONE_NEWNET,
+        Network::Off | Network::Alone | Network::Outlet => flags |= libc::CLONE_NEWNET,
         Network::On => {}
     }
     let user = UserNamespace::New {

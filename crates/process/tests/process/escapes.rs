@@ -11,7 +11,7 @@ use rstest::rstest;
 
 use crate::kit::{Identity, Place, finish, hand_over};
 
-/// Every road to a socket. The network is off.
+/// Every road to a socket. The network is off, or there are local sockets that cannot be connected.
 #[rstest]
 #[case::tcp("tcp")]
 #[case::udp("udp")]
@@ -23,6 +23,7 @@ fn nothing_can_be_reached(
     #[case] attack: &str,
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
     #[values("full", "partial")] level: &str,
+    #[values("off", "alone")] network: &str,
 ) {
     let Some(place) = Place::new(identity) else {
         return;
@@ -38,7 +39,7 @@ fn nothing_can_be_reached(
         hand_over(path, identity);
     }
     let name = format!(
-        "outfitter-test-{}-{attack}-{level}-{identity:?}",
+        "outfitter-test-{}-{attack}-{level}-{network}-{identity:?}",
         std::process::id()
     );
     let _abstract =
@@ -52,7 +53,8 @@ fn nothing_can_be_reached(
     };
     let attacker = place.attacker();
     let command = ["--", &attacker, "attack", attack, &target];
-    let got = finish(place.confined(level).args(command));
+    let mut confined = place.confined(level);
+    let got = finish(confined.args(["--network", network]).args(command));
     assert!(got.last.starts_with("code=70 "), "got through: {got:?}");
     assert!(got.stderr.contains("attack refused"), "{got:?}");
     let control = finish(place.unconfined().args(command));
@@ -66,17 +68,41 @@ fn nothing_can_be_reached(
 fn a_stream_pair_still_works(
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
     #[values("full", "partial")] level: &str,
+    #[values("off", "alone")] network: &str,
 ) {
     let Some(place) = Place::new(identity) else {
         return;
     };
     let attacker = place.attacker();
-    let got = finish(
-        place
-            .confined(level)
-            .args(["--", &attacker, "attack", "stream-pair"]),
-    );
+    let got = finish(place.confined(level).args([
+        "--network",
+        network,
+        "--",
+        &attacker,
+        "attack",
+        "stream-pair",
+    ]));
     assert!(got.command_succeeded(), "{got:?}");
+}
+
+/// What some programs will not start without. With the network off there is not even that.
+#[rstest]
+fn alone_a_local_socket_can_be_made_and_listened_on(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let attacker = place.attacker();
+    for (network, works) in [("alone", true), ("off", false)] {
+        let socket = place.workspace.join(network);
+        let socket = socket.to_str().unwrap();
+        let mut command = place.confined(level);
+        command.args(["--network", network, "--", &attacker]);
+        let got = finish(command.args(["attack", "unix-listen", socket]));
+        assert_eq!(got.command_succeeded(), works, "{network}: {got:?}");
+    }
 }
 
 #[rstest]
