@@ -94,7 +94,8 @@ impl Charset {
             Self::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
             Self::Legacy(encoding) => {
                 let (bytes, _, replaced) = encoding.encode(text);
-                if replaced {
+                // Some encoders write what they lack as something that is read otherwise.
+                if replaced || encoding.decode_without_bom_handling(&bytes).0 != text {
                     return Err(Unencodable(first_missing(encoding, text)));
                 }
                 Ok(bytes.into_owned())
@@ -119,7 +120,11 @@ pub(super) fn shown(text: &str) -> String {
 fn first_missing(encoding: &'static Encoding, text: &str) -> String {
     let mut buffer = [0; 4];
     text.chars()
-        .find(|c| encoding.encode(c.encode_utf8(&mut buffer)).2)
+        .find(|c| {
+            let c: &str = c.encode_utf8(&mut buffer);
+            let (bytes, _, replaced) = encoding.encode(c);
+            replaced || encoding.decode_without_bom_handling(&bytes).0 != c
+        })
         .map(String::from)
         .unwrap_or_default()
 }
@@ -157,7 +162,7 @@ fn encode_with_strays(text: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use encoding_rs::WINDOWS_1252;
+    use encoding_rs::{SHIFT_JIS, WINDOWS_1252};
     use proptest::prelude::*;
 
     proptest! {
@@ -197,6 +202,12 @@ mod tests {
     fn a_character_that_an_encoding_lacks_is_named() {
         let error = Charset::Legacy(GBK).encode("你好🦀").unwrap_err();
         assert_eq!(error, Unencodable("🦀".to_owned()));
+    }
+
+    #[test]
+    fn a_character_that_would_come_back_as_another_is_lacking() {
+        let error = Charset::Legacy(SHIFT_JIS).encode("値段は¥100").unwrap_err();
+        assert_eq!(error, Unencodable("¥".to_owned()));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! The tools on files. Each goes through the session's `Files`; none opens a path by itself.
 
 mod access;
+mod append;
 mod charset;
+mod chunks;
+mod endings;
 mod error;
 mod glob;
 mod grep;

@@ -5,6 +5,7 @@ use outfitter_core::{Hashing, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::charset::Charset;
+use super::chunks::{Came, MAX_GROWTH_BYTES};
 use super::read::MAX_COUNTED_BYTES;
 use super::scan::{Cut, LineScan, Pick, Picked};
 use super::sniff::Sniffer;
@@ -73,9 +74,10 @@ impl Pass {
         }
     }
 
-    /// The result. `complete` says whether all of the file has passed.
-    pub(super) fn finish(mut self, complete: bool) -> Result<Value, ToolError> {
+    /// The result, of a reading that came so far.
+    pub(super) fn finish(mut self, came: Came) -> Result<Value, ToolError> {
         self.transcode(b"", true);
+        let complete = came == Came::Through;
         let total = self.lines.lines();
         let first = self.pick.first;
         if complete && first > total.max(1) {
@@ -91,6 +93,7 @@ impl Pass {
             Some(known) => known,
         };
         let endings = self.lines.endings().name();
+        let cut_off = came == Came::Behind && !self.lines.has_all();
         let picked = self.lines.finish();
         let text = if self.transcoder.is_some() {
             String::from_utf8_lossy(&picked.bytes).into_owned()
@@ -112,8 +115,8 @@ impl Pass {
         if complete {
             put("hash", json!(self.hash.finish()));
         }
-        let notices = notices(&picked, self.pick.max_bytes, complete);
-        if picked.cut.is_some() {
+        let notices = notices(&picked, self.pick.max_bytes, came);
+        if picked.cut.is_some() || cut_off {
             put("truncated", Value::Bool(true));
         }
         if !notices.is_empty() {
@@ -123,7 +126,7 @@ impl Pass {
     }
 }
 
-fn notices(picked: &Picked, max_bytes: usize, complete: bool) -> Vec<String> {
+fn notices(picked: &Picked, max_bytes: usize, came: Came) -> Vec<String> {
     let mut notices = Vec::new();
     match picked.cut {
         Some(Cut::BetweenLines) => notices.push(format!(
@@ -137,10 +140,15 @@ fn notices(picked: &Picked, max_bytes: usize, complete: bool) -> Vec<String> {
         )),
         None => {}
     }
-    if !complete {
-        notices.push(format!(
+    match came {
+        Came::Through => {}
+        Came::Enough => notices.push(format!(
             "the file has more than {MAX_COUNTED_BYTES} bytes, so total_lines and hash are left out"
-        ));
+        )),
+        Came::Behind => notices.push(format!(
+            "the file grew by {MAX_GROWTH_BYTES} bytes while it was read, so total_lines and hash \
+             are left out"
+        )),
     }
     notices
 }

@@ -1,19 +1,22 @@
 //! `file_read`: lines of a file, with what is needed to change them.
 
+use std::ops::ControlFlow;
+
 use async_trait::async_trait;
 use outfitter_core::{
-    Code, Effects, Facts, FileChunk, FileRef, Files, FilesError, List, Outcome, Range, Reply, Role,
-    Tool, ToolContext, ToolError, ToolSpec,
+    Effects, Facts, FileChunk, FileRef, Files, FilesError, List, Outcome, Reply, Role, Tool,
+    ToolContext, ToolError, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::chunks::{FIRST, each_chunk};
 use super::error::tool_error;
 use super::list_dir::entries_json;
 use super::pass::Pass;
 use super::scan::Pick;
 use super::sniff::{Start, judge};
-use super::{CHUNK_BYTES, FileAccess, Limit, about_path, note_walk, path_schema};
+use super::{FileAccess, Limit, about_path, note_walk, path_schema};
 use crate::FilesOptions;
 use crate::args::{self, to_usize};
 use crate::spec::{Words, object, spec};
@@ -156,11 +159,7 @@ impl Tool for FileRead {
         let file = self.access.file(cx, &args.path)?;
         let pick = self.pick(&args)?;
         let files = cx.sandbox.files();
-        let first = Range {
-            from: 0,
-            max: CHUNK_BYTES,
-        };
-        let result = match files.read(file, first).await {
+        let result = match files.read(file, FIRST).await {
             Ok(first) => read(cx, file, first, pick).await?,
             Err(error @ FilesError::WrongKind { .. }) => directory(files, file, error).await?,
             Err(error) => return Err(tool_error(error)),
@@ -230,30 +229,14 @@ async fn read(
         Start::Open => (None, 0),
     };
     let mut pass = Pass::new(pick, charset, bom);
-    let mut chunk = first;
-    let mut from = 0;
-    let complete = loop {
-        pass.push(&chunk.bytes);
-        from += chunk.bytes.len() as u64;
-        if chunk.bytes.is_empty() || from >= chunk.size {
-            break true;
+    let came = each_chunk(cx, file, first, |chunk, size| {
+        pass.push(chunk);
+        if size > MAX_COUNTED_BYTES && pass.has_all() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
-        if chunk.size > MAX_COUNTED_BYTES && pass.has_all() {
-            break false;
-        }
-        if cx.cancel.is_cancelled() {
-            return Err(ToolError::new(Code::Cancelled, "reading was stopped"));
-        }
-        let next = Range {
-            from,
-            max: CHUNK_BYTES,
-        };
-        chunk = cx
-            .sandbox
-            .files()
-            .read(file, next)
-            .await
-            .map_err(tool_error)?;
-    };
-    pass.finish(complete)
+    })
+    .await?;
+    pass.finish(came)
 }

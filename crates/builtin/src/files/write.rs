@@ -3,26 +3,26 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use outfitter_core::{
-    Effect, Effects, Facts, FileRef, Files, Outcome, Put, PutMode, Range, Reply, Role, Tool,
-    ToolContext, ToolError, ToolSpec,
+    Effect, Effects, Facts, FileRef, FilesError, Hash, Outcome, Put, PutMode, Reply, Role, Tool,
+    ToolContext, ToolError, ToolSpec, Written,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::charset::Charset;
+use super::append::{Appendix, appendix};
 use super::error::tool_error;
-use super::sniff::{Sniffer, Start, judge};
 use super::{FileAccess, about_path, parse_hash, path_schema};
 use crate::args;
 use crate::spec::{Words, object, spec};
 
-/// How much of a file is looked at to say that appended text differs from it.
-const COMPARED_BYTES: u64 = 64 << 10;
+/// How often a file that somebody else changes is looked at, to add to it.
+const MAX_TRIES: u32 = 16;
 
 const WORDS: Words<'static> = Words {
     name: "file_write",
     description: "Writes a whole text file, or adds to the end of one (mode append), atomically; \
-        missing directories are made. The content lands as UTF-8 exactly as given. Use it for new \
+        missing directories are made. The content lands as UTF-8 exactly as given; what is appended, \
+        in the encoding and with the line endings that the file has. Use it for new \
         files and full rewrites; to change a part of a file use file_update, which keeps the rest, \
         its encoding and its line endings. Mode create refuses to replace. Give if_hash (from \
         file_read) so that a change made meanwhile is not lost. Symbolic links are not written \
@@ -63,7 +63,7 @@ impl FileWrite {
                 "content": { "type": "string", "description": "What to write, without line numbers." },
                 "mode": {
                     "enum": ["overwrite", "append", "create"], "type": "string", "default": "overwrite",
-                    "description": "overwrite: the file has this content then. append: the content goes to the end of what is there, whose bytes stay. create: only if there is no such file.",
+                    "description": "overwrite: the file has this content then. append: the content goes to the end of what is there, whose bytes stay, in its encoding. create: only if there is no such file.",
                 },
                 "if_hash": {
                     "type": "string",
@@ -77,7 +77,6 @@ impl FileWrite {
                 "bytes_written": { "type": "integer" },
                 "hash": { "type": "string", "description": "Of the whole file now." },
                 "created": { "type": "boolean", "description": "Whether the file is new." },
-                "notice": { "type": "string", "description": "There when what was appended is in another encoding than the file." },
             }),
         );
         Self {
@@ -124,59 +123,53 @@ impl Tool for FileWrite {
         let args: Args = args::parse(args)?;
         let file = self.access.file(cx, &args.path)?;
         let if_hash = parse_hash(args.if_hash.as_deref())?;
-        let files = cx.sandbox.files();
-        let notice = match args.mode {
-            Mode::Append => differing_encoding(files, file, &args.content).await,
-            Mode::Overwrite | Mode::Create => None,
+        let written = match args.mode {
+            Mode::Append => append(cx, file, &args.content, if_hash).await?,
+            Mode::Overwrite | Mode::Create => {
+                let put = Put {
+                    bytes: Bytes::from(args.content),
+                    mode: if args.mode == Mode::Create {
+                        PutMode::Create
+                    } else {
+                        PutMode::Replace
+                    },
+                    if_hash,
+                };
+                cx.sandbox
+                    .files()
+                    .put(file, put)
+                    .await
+                    .map_err(tool_error)?
+            }
         };
-        let put = Put {
-            bytes: Bytes::from(args.content),
-            mode: match args.mode {
-                Mode::Overwrite => PutMode::Replace,
-                Mode::Append => PutMode::Append,
-                Mode::Create => PutMode::Create,
-            },
-            if_hash,
-        };
-        let written = files.put(file, put).await.map_err(tool_error)?;
-        let mut result = json!({
+        Ok(Outcome::json(json!({
             "bytes_written": written.bytes,
             "hash": written.hash,
             "created": written.created,
-        });
-        if let Some(notice) = notice {
-            result["notice"] = notice.into();
-        }
-        Ok(Outcome::json(result).into())
+        }))
+        .into())
     }
 }
 
-/// What to say where UTF-8 goes to the end of a file that is something else.
-async fn differing_encoding(files: &dyn Files, file: FileRef<'_>, text: &str) -> Option<String> {
-    let range = Range {
-        from: 0,
-        max: COMPARED_BYTES,
-    };
-    // A file that cannot be read is new, or the write says what is wrong with it.
-    let there = files.read(file, range).await.ok()?;
-    let charset = match judge(&there.bytes) {
-        Start::Binary { mime } => return Some(format!("the file was not text before: {mime}")),
-        Start::Known { charset, .. } => charset,
-        Start::Open => {
-            let mut sniffer = Sniffer::new();
-            sniffer.push(&there.bytes);
-            sniffer.finish()
+/// Adds to the end of a file in its own encoding. Where that is not UTF-8, it is the file that was
+/// looked at or none: what somebody changed meanwhile is looked at again.
+async fn append(
+    cx: &ToolContext,
+    file: FileRef<'_>,
+    text: &str,
+    if_hash: Option<Hash>,
+) -> Result<Written, ToolError> {
+    let mut tries = 1;
+    loop {
+        let Appendix { bytes, of } = appendix(cx, file, text.to_owned()).await?;
+        let put = Put {
+            bytes,
+            mode: PutMode::Append,
+            if_hash: if_hash.or(of),
+        };
+        match cx.sandbox.files().put(file, put).await {
+            Err(FilesError::Changed { .. }) if if_hash.is_none() && tries < MAX_TRIES => tries += 1,
+            written => return written.map_err(tool_error),
         }
-    };
-    let same = match charset {
-        Charset::Utf8 | Charset::BrokenUtf8 => true,
-        Charset::Utf16Le | Charset::Utf16Be => false,
-        Charset::Legacy(_) => text.is_ascii(),
-    };
-    (!same).then(|| {
-        format!(
-            "the file is {}, what was appended is utf-8; file_update writes in the file's encoding",
-            charset.name()
-        )
-    })
+    }
 }

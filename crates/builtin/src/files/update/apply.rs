@@ -6,8 +6,8 @@ use outfitter_core::ToolError;
 
 use super::Operation;
 use super::draft::{Draft, Edit};
-use super::endings::{Ending, View};
 use super::find::{self, Count, Found};
+use crate::files::endings::{Ending, View};
 
 /// What the operations made of a text.
 pub(super) struct Applied {

@@ -3,7 +3,6 @@
 mod apply;
 mod diff;
 mod draft;
-mod endings;
 mod find;
 
 use async_trait::async_trait;

@@ -1,5 +1,8 @@
 //! The tools on files, on real files.
 
+mod appending;
+mod bytes;
+mod encodings;
 mod finding;
 mod patching;
 mod reach;

@@ -1,6 +1,5 @@
 //! `file_write` and `file_update`.
 
-use encoding_rs::GBK;
 use outfitter_core::{Code, Hash};
 use serde_json::json;
 
@@ -21,39 +20,6 @@ async fn what_the_model_wrote_is_what_lands() {
         wrote,
         json!({"bytes_written": content.len(), "hash": Hash::of(content), "created": true})
     );
-}
-
-#[tokio::test]
-async fn appending_leaves_every_byte_that_was_there() {
-    let ws = Workspace::new();
-    let before = GBK.encode("你好,世界,这是旧内容\r\n").0.into_owned();
-    ws.put("gbk.txt", &before);
-    let wrote = ws
-        .ok(
-            "file_write",
-            json!({"path": "gbk.txt", "content": "新的一行\n", "mode": "append"}),
-        )
-        .await;
-    let after = ws.get("gbk.txt");
-    assert_eq!(after, [&before[..], "新的一行\n".as_bytes()].concat());
-    assert_eq!(wrote["bytes_written"], "新的一行\n".len());
-    assert_eq!(wrote["created"], false);
-    assert_eq!(wrote["hash"], json!(Hash::of(&after)));
-    assert!(
-        wrote["notice"]
-            .as_str()
-            .unwrap()
-            .starts_with("the file is gbk")
-    );
-
-    let wrote = ws
-        .ok(
-            "file_write",
-            json!({"path": "plain.txt", "content": "x\n", "mode": "append"}),
-        )
-        .await;
-    assert_eq!(wrote["created"], true);
-    assert_eq!(wrote.get("notice"), None);
 }
 
 #[tokio::test]

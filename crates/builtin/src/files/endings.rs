@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memrchr;
+
 /// A text without the carriage returns of its line endings, and the way back.
 pub(super) struct View<'a> {
     pub(super) text: Cow<'a, str>,
@@ -78,6 +80,33 @@ impl Ending {
     }
 }
 
+/// How the last line break ended of a text that passes by in pieces.
+#[derive(Debug, Default)]
+pub(super) struct LastEnding {
+    last: Option<Ending>,
+    /// The last byte of the piece before.
+    before: Option<u8>,
+}
+
+impl LastEnding {
+    /// A piece, in an encoding in which a line feed is a line feed only.
+    pub(super) fn push(&mut self, piece: &[u8]) {
+        if let Some(at) = memrchr(b'\n', piece) {
+            let before = at.checked_sub(1).map_or(self.before, |at| Some(piece[at]));
+            self.last = Some(match before {
+                Some(b'\r') => Ending::CrLf,
+                Some(_) | None => Ending::Lf,
+            });
+        }
+        self.before = piece.last().copied().or(self.before);
+    }
+
+    /// That of the text; a line feed for one without any.
+    pub(super) fn finish(self) -> Ending {
+        self.last.unwrap_or(Ending::Lf)
+    }
+}
+
 fn first_ending(text: &str) -> Option<Ending> {
     text.find('\n').map(|at| ending_at(text, at))
 }
@@ -106,6 +135,18 @@ mod tests {
                     prop_assert_eq!(text[real].replace("\r\n", "\n"), &view.text[start..end]);
                 }
             }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_ending_is_found_however_the_text_is_cut(
+            text in "([ab]|\r|\n|\r\n){0,12}", step in 1_usize..5,
+        ) {
+            let mut last = LastEnding::default();
+            text.as_bytes().chunks(step).for_each(|piece| last.push(piece));
+            let end = text.len();
+            prop_assert_eq!(last.finish(), Ending::around(&text, &(end..end)));
         }
     }
 
