@@ -71,6 +71,7 @@ pub(crate) async fn start(
     let ends = Ends::of(&spec.stdin).map_err(io_error("make the command's input"))?;
     let wants_outlet = match &spec.confinement {
         Confinement::Confined(confined) => confined.network == Network::Outlet,
+        Confinement::WrapperWithOutlet => true,
         Confinement::Unconfined | Confinement::Wrapper => false,
     };
     let order = Order { task, spec }.encode();

@@ -6,14 +6,11 @@ use std::path::PathBuf;
 use crate::child::start;
 use crate::error::SpawnError;
 use crate::exit::Ending;
+use crate::landlock_rights::{falls_short, open_at_partial};
 use crate::program::SupervisorProgram;
 use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 use crate::supervisor::landlock_abi;
 use crate::wire::Task;
-
-/// The Landlock ABI from which on signals and abstract sockets are scoped; before it only namespaces
-/// keep a child from signalling our other processes.
-const SCOPES_ABI: i32 = 6;
 
 /// What can be had here.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,20 +51,17 @@ pub async fn probe(program: &SupervisorProgram) -> Result<Support, SpawnError> {
         landlock_abi: u32::try_from(abi).unwrap_or(0),
         reasons: Vec::new(),
     };
-    if abi <= 0 {
-        support
-            .reasons
-            .push("this kernel has no Landlock, or it is not enabled".to_owned());
+    if let (0, Some(why)) = (support.landlock_abi, falls_short(0, Level::Partial)) {
+        support.reasons.push(why);
         return Ok(support);
     }
     for level in [Level::Full, Level::Partial] {
         match try_level(program, level).await {
             Ok(()) => {
                 support.level = level;
-                if level == Level::Partial && abi < SCOPES_ABI {
-                    support.reasons.push(format!(
-                        "Landlock ABI {abi} does not confine signals and abstract sockets (from ABI {SCOPES_ABI}, Linux 6.12)"
-                    ));
+                if level == Level::Partial {
+                    let open = open_at_partial(support.landlock_abi);
+                    support.reasons.extend(open);
                 }
                 return Ok(support);
             }
@@ -82,7 +76,32 @@ pub async fn probe(program: &SupervisorProgram) -> Result<Support, SpawnError> {
     Ok(support)
 }
 
+/// By what a limit of memory and one of processes would be held for a whole tree at this level: one
+/// fragment each, `memory by a control group (version 2)`. Tried out, so it takes a moment.
+///
+/// # Errors
+/// [`SpawnError`] as [`probe`] has them, and where the level cannot be had.
+pub async fn limits_held_by(
+    program: &SupervisorProgram,
+    level: Level,
+) -> Result<Vec<String>, SpawnError> {
+    let limits = Limits {
+        processes: 512,
+        memory_bytes: Some(256 * 1024 * 1024),
+        ..Limits::DEFAULT
+    };
+    try_with(program, level, limits).await
+}
+
 async fn try_level(program: &SupervisorProgram, level: Level) -> Result<(), SpawnError> {
+    try_with(program, level, Limits::DEFAULT).await.map(drop)
+}
+
+async fn try_with(
+    program: &SupervisorProgram,
+    level: Level,
+    limits: Limits,
+) -> Result<Vec<String>, SpawnError> {
     let spec = ChildSpec {
         argv: Vec::new(),
         env: Vec::new(),
@@ -98,11 +117,11 @@ async fn try_level(program: &SupervisorProgram, level: Level) -> Result<(), Spaw
             private: Vec::new(),
             blank: Vec::new(),
         }),
-        limits: Limits::DEFAULT,
+        limits,
     };
     let mut spawned = start(program, spec, Task::Probe).await?;
     match spawned.child.wait().await {
-        Ok(exit) if exit.ending == Ending::Code(0) => Ok(()),
+        Ok(exit) if exit.ending == Ending::Code(0) => Ok(exit.notes),
         Ok(_) | Err(_) => Err(SpawnError::NotASupervisor),
     }
 }

@@ -74,6 +74,10 @@ pub enum Confinement {
     /// Supervised; the child is a program that confines another one. When its tree is asked to end,
     /// it is not: it has to stay until what it holds has ended.
     Wrapper,
+    /// The same, and what it holds has a network of its own with one way out, which is
+    /// [`Spawned::outlet`](crate::Spawned::outlet): the program that confines is to leave the
+    /// network as it finds it.
+    WrapperWithOutlet,
     /// Confined as told.
     Confined(Confined),
 }

@@ -62,6 +62,16 @@ pub(crate) fn fork_into(namespaces: c_int) -> io::Result<Option<(Pid, OwnedFd)>>
     }
 }
 
+/// Gives this process namespaces of its own.
+pub(crate) fn unshare(flags: c_int) -> io::Result<()> {
+    // SAFETY: the call touches no memory; we are single-threaded, which a user namespace asks for.
+    if unsafe { libc::unshare(flags) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// `execve`; returns only on failure.
 pub(crate) fn execve(program: &CStr, argv: &CStrings, env: &CStrings) -> io::Error {
     // SAFETY: both arrays are null-terminated and their strings live as long as the owners do.

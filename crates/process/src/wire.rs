@@ -186,6 +186,7 @@ impl Order {
         match &self.spec.confinement {
             Confinement::Unconfined => w.u8(0),
             Confinement::Wrapper => w.u8(2),
+            Confinement::WrapperWithOutlet => w.u8(3),
             Confinement::Confined(confined) => {
                 w.u8(1);
                 w.u8(match confined.level {
@@ -230,6 +231,7 @@ impl Order {
         let confinement = match r.u8()? {
             0 => Confinement::Unconfined,
             2 => Confinement::Wrapper,
+            3 => Confinement::WrapperWithOutlet,
             1 => Confinement::Confined(Confined {
                 level: match r.u8()? {
                     0 => Level::None,

@@ -62,6 +62,15 @@ enum Kind {
     Version2,
 }
 
+impl Kind {
+    fn version(self) -> u8 {
+        match self {
+            Self::Version1 => 1,
+            Self::Version2 => 2,
+        }
+    }
+}
+
 impl Groups {
     /// Enters groups with these limits, as far as they can be had.
     pub(super) fn enter(wanted: Wanted) -> Self {
@@ -100,6 +109,18 @@ impl Groups {
 
     pub(super) fn limit_processes(&self) -> bool {
         self.0.iter().any(|group| group.processes)
+    }
+
+    /// Which version counts memory, if one does.
+    pub(super) fn memory_version(&self) -> Option<u8> {
+        let group = self.0.iter().find(|group| group.memory);
+        group.map(|group| group.kind.version())
+    }
+
+    /// Which version counts processes, if one does.
+    pub(super) fn processes_version(&self) -> Option<u8> {
+        let group = self.0.iter().find(|group| group.processes);
+        group.map(|group| group.kind.version())
     }
 
     /// How many processes were killed for want of memory.

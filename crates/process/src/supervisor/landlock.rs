@@ -8,19 +8,20 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+    ABI, AccessFs, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError,
 };
 use rustix::fs::FileType;
 
 use super::devices::{NODES, SHARED_MEMORY};
 use super::mounts::View;
 use super::roots::{Root, Roots, is_in, refusal};
+use crate::landlock_rights::Rights;
 use crate::spec::Network;
 use crate::stage::Stage;
 use crate::wire::Failure;
 
-/// The newest ABI we know; the crate leaves out what the kernel does not.
+/// The newest ABI we know (see `landlock_rights`); the crate leaves out what the kernel does not.
 const NEWEST: ABI = ABI::V10;
 
 /// The rules for a child that has its own mount namespace.
@@ -80,7 +81,7 @@ pub(super) fn without_mounts(roots: &Roots, network: Network) -> Result<RulesetC
 }
 
 fn everything() -> BitFlags<AccessFs> {
-    AccessFs::from_all(NEWEST)
+    Rights::all().files
 }
 
 fn reading() -> BitFlags<AccessFs> {
@@ -98,10 +99,10 @@ impl Rules {
         let build = || {
             let mut ruleset = Ruleset::default()
                 .handle_access(everything())?
-                .scope(Scope::Signal | Scope::AbstractUnixSocket)?;
+                .scope(Rights::all().scopes)?;
             match network {
                 Network::Off | Network::Alone => {
-                    ruleset = ruleset.handle_access(AccessNet::BindTcp | AccessNet::ConnectTcp)?;
+                    ruleset = ruleset.handle_access(Rights::all().net)?;
                 }
                 // Its own network leads nowhere but out by the one way.
                 Network::On | Network::Outlet => {}

@@ -81,6 +81,23 @@ impl Held {
         self.notes.clone()
     }
 
+    /// Says by what each limit of the tree is held, in the place of what could not be had.
+    pub(super) fn explain(&mut self) {
+        let memory = match self.groups.memory_version() {
+            Some(version) => format!("memory by a control group (version {version})"),
+            None => "memory of each process by itself (no control group can be made)".to_owned(),
+        };
+        let user = "the limit of the user, which does not hold root";
+        let processes = match self.groups.processes_version() {
+            _ if self.by_namespace && self.limits.processes >= LEAST_PID_MAX => {
+                "processes by their namespace".to_owned()
+            }
+            Some(version) => format!("processes by a control group (version {version})"),
+            None => format!("processes by {user}"),
+        };
+        self.notes = vec![memory, processes];
+    }
+
     /// What the limits did; read when the tree is gone.
     pub(super) fn reached(&self) -> Vec<Reached> {
         let mut reached = Vec::new();
@@ -116,7 +133,7 @@ impl Held {
 fn is_full(confinement: &Confinement) -> bool {
     match confinement {
         Confinement::Confined(Confined { level, .. }) => *level == Level::Full,
-        Confinement::Unconfined | Confinement::Wrapper => false,
+        Confinement::Unconfined | Confinement::Wrapper | Confinement::WrapperWithOutlet => false,
     }
 }
 

@@ -34,10 +34,11 @@ use std::os::fd::OwnedFd;
 use rustix::fs::Mode;
 use rustix::process::DumpableBehavior;
 
+use crate::landlock_rights::falls_short;
 use crate::spec::{Confined, Confinement, Level, Network};
 use crate::stage::Stage;
 use crate::sys;
-use crate::wire::{Failure, Order, Report};
+use crate::wire::{Failure, Order, Report, Task};
 
 use control::Control;
 use launch::Launch;
@@ -85,7 +86,10 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
     let Order { task, spec } = order;
     let confinement = spec.confinement.clone();
     let outer = rustix::process::getpid();
-    let held = Held::begin(spec.limits, &confinement);
+    let mut held = Held::begin(spec.limits, &confinement);
+    if task == Task::Probe {
+        held.explain();
+    }
     let mut launch = Launch::prepare(task, spec)?;
     launch.limit(held.of_each_process());
     let outcome = supervise_within(control, &signals, launch, &confinement, &held);
@@ -107,7 +111,20 @@ fn supervise_within(
     match confinement {
         Confinement::Unconfined => {}
         Confinement::Wrapper => spared = Spared::TheChild,
+        Confinement::WrapperWithOutlet => {
+            namespaces::leave_the_network()?;
+            outlet::open(control.take_channel())?;
+            spared = Spared::TheChild;
+        }
         Confinement::Confined(confined) => {
+            let abi = u32::try_from(landlock_abi()).unwrap_or(0);
+            if let Some(why) = falls_short(abi, confined.level) {
+                return Err(Failure {
+                    stage: Stage::Landlock,
+                    errno: libc::EOPNOTSUPP,
+                    detail: why,
+                });
+            }
             launch.confine(seccomp::filter(confined.network));
             match confined.level {
                 Level::None | Level::Partial if confined.network == Network::Outlet => {

@@ -43,10 +43,7 @@ pub(super) fn enter(network: Network) -> Result<Side, Failure> {
         Network::Off | Network::Alone | Network::Outlet => flags |= libc::CLONE_NEWNET,
         Network::On => {}
     }
-    let user = UserNamespace::New {
-        uid: rustix::process::geteuid().as_raw(),
-        gid: rustix::process::getegid().as_raw(),
-    };
+    let user = UserNamespace::here();
     let may = rustix::thread::capabilities(None)
         .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN));
     if may && let Ok(side) = split(flags, UserNamespace::None) {
@@ -62,22 +59,47 @@ fn split(flags: c_int, user: UserNamespace) -> std::io::Result<Side> {
     })
 }
 
+/// Gives this process, and what it starts, a network of its own. Root makes it as it is; anyone else
+/// makes a user namespace first, and is in it who they were.
+pub(super) fn leave_the_network() -> Result<(), Failure> {
+    let user = UserNamespace::here();
+    if sys::unshare(libc::CLONE_NEWNET).is_ok() {
+        return Ok(());
+    }
+    sys::unshare(libc::CLONE_NEWNET | libc::CLONE_NEWUSER).or_fail(Stage::Namespaces, "")?;
+    user.map()
+}
+
 /// The first steps inside: die with the guard, and be somebody.
 pub(super) fn settle(user: UserNamespace) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .or_fail(Stage::Prepare, "parent death signal")?;
-    match user {
-        UserNamespace::None => Ok(()),
-        UserNamespace::New { uid, gid } => {
-            // In this order: a group map may only be written once setgroups is denied.
-            for (file, text) in [
-                ("/proc/self/setgroups", "deny".to_owned()),
-                ("/proc/self/uid_map", format!("{uid} {uid} 1")),
-                ("/proc/self/gid_map", format!("{gid} {gid} 1")),
-            ] {
-                std::fs::write(file, text).or_fail(Stage::UserMap, file)?;
+    user.map()
+}
+
+impl UserNamespace {
+    /// A new one, in which we are who we are now.
+    fn here() -> Self {
+        Self::New {
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+        }
+    }
+
+    fn map(self) -> Result<(), Failure> {
+        match self {
+            Self::None => Ok(()),
+            Self::New { uid, gid } => {
+                // In this order: a group map may only be written once setgroups is denied.
+                for (file, text) in [
+                    ("/proc/self/setgroups", "deny".to_owned()),
+                    ("/proc/self/uid_map", format!("{uid} {uid} 1")),
+                    ("/proc/self/gid_map", format!("{gid} {gid} 1")),
+                ] {
+                    std::fs::write(file, text).or_fail(Stage::UserMap, file)?;
+                }
+                Ok(())
             }
-            Ok(())
         }
     }
 }
