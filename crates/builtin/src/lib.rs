@@ -12,6 +12,7 @@ mod current_time;
 mod files;
 mod options;
 mod pictures;
+mod plugin_api;
 mod questionnaire;
 mod send_message;
 mod set;
@@ -28,7 +29,10 @@ pub use files::{
     ApplyPatch, FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir,
 };
 pub use options::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions};
-pub use pictures::AnalyzeImage;
+pub use pictures::{AnalyzeImage, PageRenderer, PageToRender, RenderHtml2png, RenderedPage};
+pub use plugin_api::{
+    Api, ApiError, ApiSettings, MAX_DOCUMENT_BYTES, Offer, PLUGIN_APIS, PluginApis, fetch_document,
+};
 pub use questionnaire::Questionnaire;
 pub use send_message::{Addressee, Letter, Messenger, PolishModel, Route, SendMessage, Taken};
 pub use set::builtin_tools;

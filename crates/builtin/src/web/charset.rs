@@ -8,7 +8,7 @@ const SEARCHED_BYTES: usize = 4096;
 
 /// Decodes a body. A byte order mark counts first, then what the reply says, then what the page
 /// says of itself, then a guess, as in browsers.
-pub(super) fn decode(bytes: &[u8], content_type: &str) -> String {
+pub(crate) fn decode(bytes: &[u8], content_type: &str) -> String {
     let encoding = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
         .or_else(|| label_after("charset=", content_type.as_bytes()))

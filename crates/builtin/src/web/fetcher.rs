@@ -143,7 +143,8 @@ fn headers() -> HeaderMap {
     ])
 }
 
-fn told(error: &NetError) -> ToolError {
+/// What went wrong on the way, as the error of a call.
+pub(crate) fn told(error: &NetError) -> ToolError {
     let code = match error {
         NetError::Refused(_) => Code::NotPermitted,
         NetError::Scheme { .. } | NetError::Request { .. } => Code::InvalidArguments,

@@ -6,5 +6,8 @@ mod fetcher;
 mod page;
 mod result;
 
+pub(crate) use charset::decode;
 pub use fetch::FetchWebpages;
 pub use fetcher::Fetcher;
+pub(crate) use fetcher::told;
+pub(crate) use result::{Form, Readable, keep, readable};

@@ -14,7 +14,7 @@ use outfitter_net::reqwest::Url;
 
 /// How a page is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Style {
+pub(crate) enum Style {
     /// With headings, lists, links and emphasis.
     Markdown,
     /// The words.

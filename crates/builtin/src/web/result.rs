@@ -9,7 +9,7 @@ use super::page::{self, Style};
 
 /// In what form a page is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// Written anew.
     Read(Style),
     /// As it came.
@@ -18,7 +18,7 @@ pub(super) enum Form {
 
 /// What a reply is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Readable {
+pub(crate) enum Readable {
     /// Something to read.
     Text {
         /// The title; empty where there is none.
@@ -33,7 +33,7 @@ pub(super) enum Readable {
 }
 
 /// Reads a body as what it is. What the reply says it is counts unless the bytes show otherwise.
-pub(super) fn readable(bytes: &[u8], content_type: &str, url: &Url, form: Form) -> Readable {
+pub(crate) fn readable(bytes: &[u8], content_type: &str, url: &Url, form: Form) -> Readable {
     let said = content_type.split(';').next().unwrap_or_default().trim();
     let said = said.to_ascii_lowercase();
     if let Some(mime) = binary(bytes, &said) {
@@ -99,7 +99,7 @@ fn binary(bytes: &[u8], said: &str) -> Option<String> {
 }
 
 /// Keeps something whole as an artifact of the session; none where nothing can be kept.
-pub(super) async fn keep(
+pub(crate) async fn keep(
     cx: &ToolContext,
     mime: &str,
     name: &str,

@@ -11,6 +11,10 @@ mod files;
 #[cfg(test)]
 mod patterns;
 #[cfg(test)]
+mod pictures;
+#[cfg(test)]
+mod plugin_api;
+#[cfg(test)]
 mod run_command;
 #[cfg(test)]
 mod shell;

@@ -1,0 +1,150 @@
+//! The tool of an operation.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use outfitter_core::{
+    Code, Effect, Effects, Facts, Outcome, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
+};
+use outfitter_net::{Client, NetError, Origin};
+use serde_json::Value;
+
+use super::hops::{Sent, send};
+use super::operation::Operation;
+use super::settings::{ApiSettings, Given};
+use super::{reply, request};
+use crate::web::told;
+
+/// What a call needs beside waiting for an answer.
+const SLACK: Duration = Duration::from_secs(5);
+
+/// Words that every operation is found by.
+const KEYWORDS: [&str; 6] = ["api", "http", "rest", "接口", "调用", "请求"];
+
+/// Calls one operation of an API.
+pub(super) struct CallApi {
+    spec: ToolSpec,
+    operation: Operation,
+    given: Arc<Given>,
+    client: Client,
+    timeout: Duration,
+    /// Where the API is, as it may be shown.
+    origin: Origin,
+}
+
+impl CallApi {
+    /// The tool of this operation.
+    pub(super) fn new(
+        operation: Operation,
+        settings: &ApiSettings,
+        given: Arc<Given>,
+        client: Client,
+    ) -> Self {
+        let safe = reply::is_safe(&operation.method);
+        let api = &settings.name;
+        let description = format!(
+            "{}\n(An operation of the API {api}.)",
+            operation.description
+        );
+        let mut spec = ToolSpec::new(
+            operation.tool.clone(),
+            description.trim(),
+            operation.schema.clone(),
+        );
+        spec.output_schema = Some(Arc::new(reply::schema()));
+        spec.min_role = Role::Admin;
+        spec.effects = match safe {
+            true => Effects::of(&[Effect::Read, Effect::Network]),
+            false => Effects::of(&[Effect::Read, Effect::WriteOutside, Effect::Network]),
+        };
+        spec.idempotent = safe;
+        spec.timeout = Some(settings.timeout + SLACK);
+        spec.keywords = KEYWORDS
+            .into_iter()
+            .chain([api.as_str()])
+            .chain(operation.keywords.iter().map(String::as_str))
+            .map(Into::into)
+            .collect();
+        Self {
+            spec,
+            timeout: settings.timeout,
+            origin: Origin::of(&operation.base),
+            operation,
+            given,
+            client,
+        }
+    }
+
+    async fn answered(
+        &self,
+        cx: &ToolContext,
+        request: outfitter_net::reqwest::Request,
+    ) -> Result<Outcome, ToolError> {
+        let url = request.url().clone();
+        let sent = send(&self.client, request).await;
+        match sent.map_err(|error| self.unanswered(&error))? {
+            Sent::Elsewhere(to) => Err(reply::elsewhere(&to).into()),
+            Sent::Answered(response) => reply::read(cx, &self.operation.method, url, response)
+                .await
+                .map_err(|error| self.unanswered(&error)),
+        }
+    }
+
+    fn unanswered(&self, error: &NetError) -> ToolError {
+        let before = matches!(
+            error,
+            NetError::Lookup { .. } | NetError::Connect { .. } | NetError::Tls { .. }
+        );
+        let mut info = told(error).into_info();
+        if !before && !self.spec.idempotent {
+            info.retryable = false;
+        }
+        info.into()
+    }
+
+    fn late(&self) -> ToolError {
+        let message = format!(
+            "the API at {} took more than {} s",
+            self.origin,
+            self.timeout.as_secs()
+        );
+        let mut info = ToolError::new(Code::Timeout, message).into_info();
+        info.retryable = self.spec.idempotent;
+        if self.spec.idempotent {
+            return info.into();
+        }
+        info.with_hint("it may have been done all the same; look before you repeat it")
+            .into()
+    }
+}
+
+#[async_trait]
+impl Tool for CallApi {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn facts(&self, _: &Value) -> Result<Facts, ToolError> {
+        let subject = format!("{} {}", self.operation.method, self.origin);
+        Ok(Facts::of(&self.spec).about(subject))
+    }
+
+    async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let Value::Object(args) = args else {
+            return Err(ToolError::invalid("", "arguments are an object"));
+        };
+        let request = request::make(&self.operation, &self.given, &args)?;
+        let answered = tokio::time::timeout(self.timeout, self.answered(cx, request));
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {
+                Err(ToolError::new(Code::Cancelled, "the call was stopped"))
+            }
+            answered = answered => match answered {
+                Ok(outcome) => outcome.map(Reply::from),
+                Err(_) => Err(self.late()),
+            },
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! `call_{api}`: the operations of an API that the operator names, each as a tool.
+//!
+//! - [`settings`], [`error`]: what the operator says of an API, and why one cannot be used
+//! - [`document`], [`schema`]: an OpenAPI document, its references and its schemas
+//! - [`operation`], [`parameter`], [`body`], [`flat`], [`server`], [`name`]: what an operation takes,
+//!   as one flat schema, where it is, and what its tool is called
+//! - [`path`], [`text`], [`request`], [`multipart`], [`hops`]: a call as a request, and where it is
+//!   sent
+//! - [`reply`], [`call`]: what came back, and the tool
+//! - [`api`], [`source`]: all tools of an API, and the source that offers those on the allowlist
+//!
+//! Documents are data of somebody else: they are bounded while they are read, references never leave
+//! them, and what cannot be used of them is left out with a reason.
+
+mod api;
+mod body;
+mod call;
+mod document;
+mod error;
+mod flat;
+mod hops;
+mod multipart;
+mod name;
+mod operation;
+mod parameter;
+mod path;
+mod reply;
+mod request;
+mod schema;
+mod server;
+mod settings;
+mod source;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use api::{Api, fetch_document};
+pub use document::MAX_DOCUMENT_BYTES;
+pub use error::ApiError;
+pub use settings::{ApiSettings, Offer};
+pub use source::{PLUGIN_APIS, PluginApis};
