@@ -8,7 +8,7 @@ use outfitter_core::{
 };
 use tokio::sync::oneshot;
 
-use crate::live::{Live, LiveRun, Mailbox, Place};
+use crate::live::{Begun, Live, LiveRun, Mailbox, Place};
 use crate::parts::{Directory, ServerConfig, ServerParts, SessionHolds};
 use crate::principals::Principals;
 use crate::problem::Problem;
@@ -41,6 +41,14 @@ pub(crate) struct Started {
 
 /// What became of a direct call.
 pub(crate) type Called = Result<CallEnd, Problem>;
+
+/// A direct call under way.
+pub(crate) struct Calling {
+    pub(crate) live: Arc<LiveRun>,
+    begun: Begun,
+    /// What becomes of it; nothing when it breaks down.
+    pub(crate) told: oneshot::Receiver<Called>,
+}
 
 impl App {
     pub(crate) fn new(parts: ServerParts) -> Self {
@@ -115,13 +123,28 @@ impl App {
         Ok(())
     }
 
-    /// Makes one call without a model, and waits until it has begun. `outside` hears its events.
+    /// Makes one call without a model, and waits until it has begun.
     pub(crate) async fn call(
         self: &Arc<Self>,
         session: Session,
         call: RawCall,
-        outside: Option<Arc<dyn EventSink>>,
     ) -> Result<(RunId, Arc<LiveRun>, oneshot::Receiver<Called>), Problem> {
+        let calling = self.begin_call(session, call, None)?;
+        match calling.begun.await {
+            Ok(Ok(run)) => Ok((run, calling.live, calling.told)),
+            Ok(Err(problem)) => Err(problem),
+            Err(_) => Err(crate::live::stopping()),
+        }
+    }
+
+    /// Makes one call without a model, for who waits for nothing but its end. `outside` hears its
+    /// events.
+    pub(crate) fn begin_call(
+        self: &Arc<Self>,
+        session: Session,
+        call: RawCall,
+        outside: Option<Arc<dyn EventSink>>,
+    ) -> Result<Calling, Problem> {
         let app = self.clone();
         let place = Place {
             scope: session.scope(),
@@ -140,11 +163,7 @@ impl App {
                 }
             }
         })?;
-        match begun.await {
-            Ok(Ok(run)) => Ok((run, live, told)),
-            Ok(Err(problem)) => Err(problem),
-            Err(_) => Err(crate::live::stopping()),
-        }
+        Ok(Calling { live, begun, told })
     }
 
     async fn make_call(

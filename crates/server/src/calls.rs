@@ -8,7 +8,7 @@ use outfitter_core::{
     SessionId,
 };
 
-use crate::app::App;
+use crate::app::{App, Calling};
 use crate::problem::Problem;
 
 /// A host whose calls are runs of this server.
@@ -40,15 +40,13 @@ impl CallHost for Calls {
         let unwanted = events.cancel();
         let open = self.0.host.open(who, session).await?;
         let refused = |problem: Problem| refusal(&problem, session);
-        let (_, live, told) = self
+        let Calling { live, mut told, .. } = self
             .0
-            .call(open, call, Some(events))
-            .await
+            .begin_call(open, call, Some(events))
             .map_err(refused)?;
         let leaving = Leaving(live.cancel.clone());
-        let mut told = std::pin::pin!(told);
         let end = tokio::select! {
-            end = told.as_mut() => end,
+            end = &mut told => end,
             () = unwanted.cancelled() => {
                 live.cancel.cancel();
                 told.await

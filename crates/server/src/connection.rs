@@ -8,14 +8,21 @@ use axum::Router;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use outfitter_core::Cancel;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Connections at once; the next waits to be accepted.
+use crate::seats::{Answering, Seat, Seats};
+
+/// Connections at once. When there are as many, the next takes the place of one that is idle, and
+/// waits while none is.
 const MOST: usize = 1_024;
+
+/// How long a connection is idle at least before it has to give its place up.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How long it may take to go.
+const LEAVE: Duration = Duration::from_millis(250);
 
 /// How long the head of a request may take to arrive, and a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);
@@ -35,13 +42,19 @@ pub(crate) async fn accept(listener: &TcpListener) -> std::io::Result<(TcpStream
 
 /// Serves connections until `stop`, then lets those under way end within `grace`.
 pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancel, grace: Duration) {
-    let room = Arc::new(Semaphore::new(MOST));
+    serve_at_most(MOST, listener, router, stop, grace).await;
+}
+
+async fn serve_at_most(
+    most: usize,
+    listener: TcpListener,
+    router: Router,
+    stop: Cancel,
+    grace: Duration,
+) {
+    let seats = Arc::<Seats>::default();
     let mut connections = JoinSet::new();
     loop {
-        let permit = tokio::select! {
-            permit = room.clone().acquire_owned() => permit,
-            () = stop.cancelled() => break,
-        };
         let accepted = tokio::select! {
             accepted = accept(&listener) => accepted,
             Some(ended) = connections.join_next() => {
@@ -52,10 +65,13 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancel, g
         };
         match accepted {
             Ok((stream, _)) => {
-                let (router, stop) = (router.clone(), stop.clone());
+                tokio::select! {
+                    () = room(most, &seats, &mut connections) => {}
+                    () = stop.cancelled() => break,
+                }
+                let (router, stop, taken) = (router.clone(), stop.clone(), seats.take());
                 connections.spawn(async move {
-                    connection(TokioIo::new(stream), router, stop).await;
-                    drop(permit);
+                    connection(TokioIo::new(stream), router, stop, &taken.seat).await;
                 });
             }
             Err(error) => {
@@ -75,6 +91,16 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancel, g
     }
 }
 
+/// Waits until there are fewer connections than the most.
+async fn room(most: usize, seats: &Seats, connections: &mut JoinSet<()>) {
+    while connections.len() >= most {
+        seats.ask_one_to_leave(IDLE);
+        if let Ok(Some(ended)) = tokio::time::timeout(LEAVE, connections.join_next()).await {
+            report(ended);
+        }
+    }
+}
+
 fn report(ended: Result<(), tokio::task::JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
@@ -84,7 +110,7 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
 }
 
 /// Serves one connection. On `stop` the request under way is answered to its end.
-pub(crate) async fn connection<I>(io: I, router: Router, stop: Cancel)
+pub(crate) async fn connection<I>(io: I, router: Router, stop: Cancel, seat: &Arc<Seat>)
 where
     I: Read + Write + Unpin + Send + 'static,
 {
@@ -93,13 +119,24 @@ where
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
             .max_buf_size(HEAD_BYTES)
-            .serve_connection(io, TowerToHyperService::new(router))
+            .serve_connection(io, Answering::new(router, seat.clone()))
     );
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = stop.cancelled() => {
             connection.as_mut().graceful_shutdown();
             connection.await
+        }
+        () = seat.asked_to_leave() => {
+            connection.as_mut().graceful_shutdown();
+            tokio::select! {
+                ended = connection.as_mut() => ended,
+                // The head of a request that has begun and does not end is waited for no longer.
+                () = tokio::time::sleep(LEAVE) => match seat.is_idle() {
+                    true => return,
+                    false => connection.await,
+                },
+            }
         }
     };
     if let Err(error) = ended {
@@ -202,7 +239,9 @@ mod tests {
             writes: writes.clone(),
         };
         let mut tasks = JoinSet::new();
-        tasks.spawn(connection(io, router, Cancel::new()));
+        tasks.spawn(async move {
+            connection(io, router, Cancel::new(), &Arc::new(Seat::new())).await;
+        });
         client
             .write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
             .await
@@ -221,6 +260,67 @@ mod tests {
         }
     }
 
+    /// The whole answer, to the end of the connection.
+    async fn ask(stream: &mut TcpStream, path: &str) -> String {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn a_client_that_asks_takes_the_place_of_one_that_does_not_and_of_none_that_does() {
+        const MOST: usize = 8;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let (go, gone) = (Cancel::new(), Cancel::new());
+        let (begun, mut begins) = mpsc::channel::<()>(MOST);
+        let router = Router::new().route("/now", get(async || "now")).route(
+            "/later",
+            get({
+                let go = go.clone();
+                async move || {
+                    begun.send(()).await.unwrap();
+                    go.cancelled().await;
+                    "later"
+                }
+            }),
+        );
+        let mut tasks = JoinSet::new();
+        let serving = serve_at_most(MOST, listener, router, gone.clone(), Duration::ZERO);
+        tasks.spawn(serving);
+        let mut answers = JoinSet::new();
+        for _ in 0..MOST - 1 {
+            let mut stream = TcpStream::connect(at).await.unwrap();
+            answers.spawn(async move { ask(&mut stream, "/later").await });
+            begins.recv().await.unwrap();
+        }
+        // One has begun to ask and does not go on; three more only connect.
+        let mut half = TcpStream::connect(at).await.unwrap();
+        half.write_all(b"GET /now HTTP/1.1\r\nx: ").await.unwrap();
+        let mut idle = Vec::new();
+        for _ in 0..3 {
+            idle.push(TcpStream::connect(at).await.unwrap());
+        }
+        let mut asking = TcpStream::connect(at).await.unwrap();
+        let answer = ask(&mut asking, "/now").await;
+        assert!(answer.ends_with("now"), "{answer}");
+        for stream in idle.iter_mut().chain([&mut half]) {
+            let mut rest = Vec::new();
+            // It may also be told that its half of a head will not be read.
+            if stream.read_to_end(&mut rest).await.is_ok() {
+                assert!(!rest.starts_with(b"HTTP/1.1 2"), "{rest:?}");
+            }
+        }
+        go.cancel();
+        while let Some(answer) = answers.join_next().await {
+            assert!(answer.unwrap().ends_with("later"), "it was let end");
+        }
+        gone.cancel();
+        tasks.join_next().await.unwrap().unwrap();
+    }
+
     #[tokio::test]
     async fn what_is_accepted_sends_at_once() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -234,11 +334,10 @@ mod tests {
     async fn a_head_that_never_ends_ends_its_connection() {
         let (mut client, server) = tokio::io::duplex(1024);
         let mut tasks = JoinSet::new();
-        tasks.spawn(connection(
-            TokioIo::new(server),
-            Router::new(),
-            Cancel::new(),
-        ));
+        tasks.spawn(async move {
+            let seat = Arc::new(Seat::new());
+            connection(TokioIo::new(server), Router::new(), Cancel::new(), &seat).await;
+        });
         client.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
         // Time passes as fast as it can: the next thing that happens is the end of its patience.
         tasks.join_next().await.unwrap().unwrap();

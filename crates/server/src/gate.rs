@@ -102,6 +102,9 @@ fn check_host(request: &Request, allowed: &[String]) -> Result<(), Problem> {
     let host = named.next().and_then(|host| host.to_str().ok());
     let host = host.filter(|_| named.next().is_none());
     let is_known = |host: &str| {
+        if is_usual(host) {
+            return true;
+        }
         Url::parse(&format!("http://{host}/"))
             .ok()
             .filter(|url| url.path() == "/" && url.username().is_empty())
@@ -117,6 +120,13 @@ fn check_host(request: &Request, allowed: &[String]) -> Result<(), Problem> {
     } else {
         Err(forbidden("the Host is not this server's"))
     }
+}
+
+/// The names that clients on this machine use, written as they are, with a port or without.
+fn is_usual(host: &str) -> bool {
+    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    matches!(name, "127.0.0.1" | "localhost") && is_port
 }
 
 fn has_host(origin: &str, url: &Url) -> bool {

@@ -23,6 +23,7 @@ mod principals;
 mod problem;
 mod recovery;
 mod routes;
+mod seats;
 mod server;
 mod stream;
 mod waits;

@@ -4,5 +4,6 @@ mod hub;
 mod mailbox;
 mod runs;
 
+pub(crate) use hub::Begun;
 pub(crate) use mailbox::Mailbox;
 pub(crate) use runs::{Live, LiveRun, Place, RECENT, stopping};

@@ -76,7 +76,7 @@ pub(super) async fn call(
         name,
         arguments: Arguments::parse(raw),
     };
-    let (run, live, told) = app.call(session, call, None).await?;
+    let (run, live, told) = app.call(session, call).await?;
     let leaving = Leaving(live.cancel.clone());
     let end = told.await.unwrap_or_else(|_| Err(broke_down()))?;
     drop(leaving);
