@@ -1,12 +1,13 @@
 //! Listing and calling, as the library asks for them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::FusedFuture as _;
 use outfitter_core::{
-    Arguments, CallHost, CallId, Clock, EventSink, Hash, Principal, RawCall, SessionId,
+    Arguments, CallHost, CallId, Clock, EventSink, Hash, InvalidId, Principal, RawCall, SessionId,
+    Subject, Tenant,
 };
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest,
@@ -40,6 +41,7 @@ pub(crate) struct Handler {
     clock: Arc<dyn Clock>,
     config: Arc<ServerConfig>,
     queues: Arc<Queues>,
+    shared: Arc<SharedSession>,
 }
 
 /// A call as it was asked for.
@@ -50,7 +52,7 @@ struct Asked {
 }
 
 /// Who asks, and in which of their sessions.
-pub(super) struct Caller {
+struct Caller {
     who: Arc<Principal>,
     session: SessionId,
 }
@@ -64,6 +66,7 @@ impl Handler {
             clock,
             config: Arc::new(config),
             queues: Arc::default(),
+            shared: Arc::default(),
         }
     }
 }
@@ -114,7 +117,7 @@ impl Handler {
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let caller = Caller::of(context)?;
+        let caller = Caller::of(context, &self.shared)?;
         let listed = self
             .host
             .list(&caller.who, &caller.session)
@@ -148,7 +151,7 @@ impl Handler {
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = Caller::of(context)?;
+        let caller = Caller::of(context, &self.shared)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let call = Asked {
             name: request.name.into_owned(),
@@ -159,14 +162,16 @@ impl Handler {
         made.await.map(Into::into)
     }
 
-    /// Makes a call whose client wants nothing but its answer, unless `gone` comes first.
+    /// Makes a call whose client wants nothing but its answer, in a session that is named or not,
+    /// unless `gone` comes first.
     pub(super) async fn plain(
         &self,
-        caller: Caller,
+        (who, named): (Arc<Principal>, Option<&str>),
         name: String,
         arguments: Arguments,
         gone: impl Future<Output = ()>,
     ) -> Result<CallToolResult, ErrorData> {
+        let caller = Caller::new(who, named, &self.shared)?;
         let call = Asked {
             name,
             arguments,
@@ -243,19 +248,14 @@ impl Caller {
     /// A session of the legacy era is a session of ours. In the modern era there is none: there all
     /// calls of one person share one, so that what one call hands out (a job, an artifact) is there
     /// for the next.
-    pub(super) fn new(who: Arc<Principal>, named: Option<&str>) -> Result<Self, ErrorData> {
+    fn new(
+        who: Arc<Principal>,
+        named: Option<&str>,
+        shared: &SharedSession,
+    ) -> Result<Self, ErrorData> {
         let session = match named {
             Some(name) => SessionId::new(format!("mcp-{name}")),
-            None => {
-                let owner = format!("{}\0{}", who.tenant.as_str(), who.subject.as_str());
-                let hash = Hash::of(owner).to_string();
-                let digits: String = hash
-                    .trim_start_matches("sha256:")
-                    .chars()
-                    .take(SESSION_DIGITS)
-                    .collect();
-                SessionId::new(format!("mcp-{digits}"))
-            }
+            None => shared.of(&who),
         };
         match session {
             Ok(session) => Ok(Self { who, session }),
@@ -263,7 +263,7 @@ impl Caller {
         }
     }
 
-    fn of(context: &RequestContext<RoleServer>) -> Result<Self, ErrorData> {
+    fn of(context: &RequestContext<RoleServer>, shared: &SharedSession) -> Result<Self, ErrorData> {
         let parts = context.extensions.get::<http::request::Parts>();
         let parts = parts.ok_or_else(|| failed("the request did not come by HTTP"))?;
         let who = parts.extensions.get::<Arc<Principal>>().cloned();
@@ -272,7 +272,38 @@ impl Caller {
             .headers
             .get(SESSION_HEADER)
             .and_then(|name| name.to_str().ok());
-        Self::new(who, named)
+        Self::new(who, named, shared)
+    }
+}
+
+/// The session of a person's calls that name none.
+fn shared_session(who: &Principal) -> Result<SessionId, InvalidId> {
+    let owner = format!("{}\0{}", who.tenant.as_str(), who.subject.as_str());
+    let hash = Hash::of(owner).to_string();
+    let digits: String = hash
+        .trim_start_matches("sha256:")
+        .chars()
+        .take(SESSION_DIGITS)
+        .collect();
+    SessionId::new(format!("mcp-{digits}"))
+}
+
+/// The shared session of who called last: it is most often the same person again.
+#[derive(Default)]
+struct SharedSession(Mutex<Option<(Tenant, Subject, SessionId)>>);
+
+impl SharedSession {
+    fn of(&self, who: &Principal) -> Result<SessionId, InvalidId> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((tenant, subject, session)) = &*last
+            && *tenant == who.tenant
+            && *subject == who.subject
+        {
+            return Ok(session.clone());
+        }
+        let session = shared_session(who)?;
+        *last = Some((who.tenant.clone(), who.subject.clone(), session.clone()));
+        Ok(session)
     }
 }
 

@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::handler::{Caller, Handler};
+use super::handler::Handler;
 use super::late::{self, Answer, Long, WithoutClient};
 use super::plain::{Era, Plain, PlainCall, read, reply, whole, worth_a_look};
 use super::problem::{readable, refuse};
@@ -169,10 +169,8 @@ impl McpService {
                     () = stop.cancelled() => {}
                 }
             };
-            let made = match Caller::new(who, named.as_deref()) {
-                Ok(caller) => handler.plain(caller, name, arguments, gone).await,
-                Err(error) => Err(error),
-            };
+            let whose = (who, named.as_deref());
+            let made = handler.plain(whose, name, arguments, gone).await;
             reply(&id, era, made)
         };
         let without = match era {
