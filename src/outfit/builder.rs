@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use outfitter_core::{
     Clock, ModelProvider, Services, SourceId, SystemClock, Tool, ToolError, ToolSource, Trust,
 };
+use outfitter_net::OwnAddresses;
 use outfitter_process::SupervisorProgram;
 use outfitter_skills::SkillSource;
 use outfitter_store::StoreUrl;
 use outfitter_tools::{NativeSource, Pipeline, Preset, PresetContext, Presets, ToolRegistry};
 use serde_json::Value;
 
-use super::{BuildError, Outfitter, names, settings, skills};
+use super::{BuildError, Outfitter, names, pictures, settings, skills};
 use crate::config::Config;
 use crate::env::Environment;
 
@@ -149,6 +150,10 @@ impl Builder {
             Some(url) => StoreUrl::parse(url).map_err(BuildError::StoreUrl)?,
             None => StoreUrl::in_data_dir(&data_dir),
         };
+        let store_file = match &url {
+            StoreUrl::Sqlite(path) => std::path::absolute(path).ok(),
+            StoreUrl::Memory => None,
+        };
         let store = outfitter_store::open(&url, &data_dir, self.clock.clone());
         let skills = skills::catalog(&self.config, &self.environment)?;
         let mut sources = self.sources;
@@ -163,6 +168,8 @@ impl Builder {
         let pipeline = Pipeline::new(settings::pipeline_options(&self.config, &self.environment));
         settings::count_tokens(&self.config);
         let config = Arc::new(self.config);
+        let supervisor = self.supervisor.as_ref();
+        let services = pictures::among(self.services, supervisor, &self.environment);
         Ok(Outfitter {
             config: Mutex::new(config.clone()),
             first: config,
@@ -172,17 +179,20 @@ impl Builder {
             agents: Mutex::default(),
             environment: self.environment,
             data_dir,
+            store_file,
             registry,
             pipeline: Arc::new(pipeline),
             log: store.log,
             artifacts: store.artifacts,
+            approvals: store.approvals,
             clock: self.clock,
-            services: self.services,
+            services,
             model: self.model,
             supervisor: self.supervisor,
             support: tokio::sync::OnceCell::new(),
             skills,
             programs: Arc::default(),
+            own: OwnAddresses::default(),
             connected: tokio::sync::OnceCell::new(),
         })
     }

@@ -1,5 +1,6 @@
 //! The composition root: configuration in, a working whole out.
 
+mod backends;
 mod builder;
 mod channels;
 mod connect;
@@ -10,6 +11,8 @@ mod lock;
 mod model;
 mod names;
 mod outfitter;
+mod plugin_api;
+mod pictures;
 mod prompt;
 mod reload;
 mod sandbox;
@@ -18,6 +21,7 @@ mod session;
 mod settings;
 mod skills;
 
+pub use backends::BackendFound;
 pub use builder::Builder;
 pub use error::BuildError;
 pub use lock::{SessionInUse, SessionLock};

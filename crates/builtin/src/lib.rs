@@ -31,7 +31,8 @@ pub use files::{
 pub use options::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions};
 pub use pictures::{AnalyzeImage, PageRenderer, PageToRender, RenderHtml2png, RenderedPage};
 pub use plugin_api::{
-    Api, ApiError, ApiSettings, MAX_DOCUMENT_BYTES, Offer, PLUGIN_APIS, PluginApis, fetch_document,
+    Api, ApiError, ApiSettings, ApiStatus, MAX_DOCUMENT_BYTES, Offer, PLUGIN_APIS, PluginApis,
+    fetch_document, valid_api_name,
 };
 pub use questionnaire::Questionnaire;
 pub use send_message::{Addressee, Letter, Messenger, PolishModel, Route, SendMessage, Taken};

@@ -7,8 +7,8 @@ use outfitter_core::Tool;
 use crate::{
     AnalyzeImage, ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime,
     ExecuteShellCommand, FetchWebpages, Fetcher, FileAccess, FileRead, FileUpdate, FileWrite,
-    GetFrequency, GlobFiles, Grep, KillShell, ListDir, QueryPerson, Questionnaire, RunCommand,
-    SearchUsers, SendMessage, ShellProgress, TodoLists, TodoRead, TodoWrite,
+    GetFrequency, GlobFiles, Grep, KillShell, ListDir, QueryPerson, Questionnaire, RenderHtml2png,
+    RunCommand, SearchUsers, SendMessage, ShellProgress, TodoLists, TodoRead, TodoWrite,
 };
 
 /// Every tool that `options` leaves in.
@@ -40,6 +40,7 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
         .enabled
         .then(|| Arc::new(Fetcher::new(&options.web)));
     tools.push(Arc::new(AnalyzeImage::new(access, web.clone())));
+    tools.push(Arc::new(RenderHtml2png::new(access)));
     if let Some(web) = web {
         tools.push(Arc::new(FetchWebpages::new(web)));
     }

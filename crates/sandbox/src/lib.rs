@@ -2,17 +2,23 @@
 //!
 //! - [`files`]: the files of a session, by directory handle
 //! - [`local`], [`bwrap`], [`passthrough`]: the backends whose commands are processes of this machine
+//! - [`browser`]: a browser that shows one page, held as a command is
 //! - [`ssh`]: the backend whose commands are processes of another machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`network`]: the network by host
-//! - [`host`], [`roots`], `environment`, `scratch`: what a command sees, may read, and calls home
+//! - [`host`], [`roots`], `toolchains`, `environment`, `scratch`: what a command sees, may read, and
+//!   calls home
+//! - [`effective`]: the same as lists for people
+//! - [`opened`]: paths that no configuration can open
 //! - `jobs`, `job`, `spool`: commands that run, and their output
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
 //! - [`startup`]: what makes programs run outside the sandbox later, and is read only
 
 #![cfg(target_os = "linux")]
 
+pub mod browser;
 pub mod bwrap;
+pub mod effective;
 mod environment;
 pub mod files;
 mod hold;
@@ -22,6 +28,7 @@ mod jobs;
 pub mod local;
 mod mount_plan;
 pub mod network;
+pub mod opened;
 pub mod passthrough;
 mod process_sandbox;
 pub mod protected;
@@ -31,8 +38,10 @@ mod scratch;
 mod spool;
 pub mod ssh;
 pub mod startup;
+mod toolchains;
 mod view;
 
+pub use effective::{Effective, Listed, Outline};
 pub use files::{FileLimits, FileQuota, LocalFiles, QuotaCounts};
 pub use host::Host;
 pub use jobs::{MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
@@ -41,7 +50,7 @@ pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
 pub use records::MAX_LOST_JOBS;
 pub use roots::ReadableRoots;
-pub use spool::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES, SPOOL_BYTES};
+pub use spool::{ALL_SPOOL_BYTES, LEFT_SPOOL_BYTES, SESSION_SPOOL_BYTES, SPOOL_BYTES};
 
 // What a backend is opened with.
 pub use network::{AllowedHosts, BadHost, Reach};

@@ -4,10 +4,10 @@
 //! encodings is guessed from the first bytes on that are no UTF-8. A text that is mostly UTF-8
 //! with stray bytes stays UTF-8, and the strays become U+FFFD.
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Decoder, UTF_16BE, UTF_16LE};
 
 use crate::binary::SNIFFED_BYTES;
+use crate::legacy;
 use crate::utf8::Utf8Carry;
 
 /// How many bytes the guess of an older encoding looks at, from the first that is no UTF-8 on.
@@ -25,6 +25,8 @@ pub enum Written {
     BrokenUtf8,
     /// Another encoding, by its name in lower case (WHATWG Encoding Standard, section 4.2).
     Other(&'static str),
+    /// The same, of which there was so little that it may well be another.
+    Perhaps(&'static str),
 }
 
 /// Decodes a stream. What becomes of a text does not depend on how it is cut into chunks.
@@ -33,6 +35,8 @@ pub struct TextDecoder {
     state: State,
     /// Characters of more than one byte so far that were UTF-8.
     wide: u64,
+    /// Whether there was little to guess an encoding by.
+    doubtful: bool,
 }
 
 enum State {
@@ -63,6 +67,7 @@ impl Default for TextDecoder {
         Self {
             state: State::Start(Vec::new()),
             wide: 0,
+            doubtful: false,
         }
     }
 }
@@ -119,7 +124,12 @@ impl TextDecoder {
             }
             State::Other(mut decoder) => {
                 decode(&mut decoder, b"", Last::Yes, out);
-                Written::Other(name(decoder.encoding()))
+                let name = name(decoder.encoding());
+                if self.doubtful {
+                    Written::Perhaps(name)
+                } else {
+                    Written::Other(name)
+                }
             }
             // Both were left above.
             State::Start(_) | State::Deciding(_) => Written::Utf8,
@@ -173,12 +183,11 @@ impl TextDecoder {
             self.state = State::Broken(carry);
             return;
         }
-        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
         let guessed = &bytes[..bytes.len().min(GUESSED_BYTES)];
-        // A character that is only cut off by us speaks against nothing.
-        detector.feed(guessed, last == Last::Yes && guessed.len() == bytes.len());
-        let encoding = detector.guess(None, Utf8Detection::Deny);
-        let mut decoder = Box::new(encoding.new_decoder_without_bom_handling());
+        let whole = last == Last::Yes && guessed.len() == bytes.len();
+        let guess = legacy::guess(guessed, whole);
+        self.doubtful = guess.doubtful;
+        let mut decoder = Box::new(guess.encoding.new_decoder_without_bom_handling());
         decode(&mut decoder, bytes, Last::No, out);
         self.state = State::Other(decoder);
     }

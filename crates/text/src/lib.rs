@@ -2,10 +2,12 @@
 //!
 //! * [`tokens`]: how many tokens a text is, with tables that load only when they are needed.
 //! * [`close_names`]: the names that were perhaps meant by one that is none.
+//! * [`is_invisible`]: characters that show nothing, or another order than there is.
 //! * [`head_tail`]: a text cut to a budget, with a marker that says exactly what is left out.
 //! * [`utf8`]: bytes that arrive in pieces, decoded into whole characters.
 //! * [`ansi`]: terminal output folded to what a reader would see.
 //! * [`binary`]: whether output is text at all.
+//! * [`decode`], [`legacy`]: bytes as text, whatever encoding they are in.
 //! * [`lines`]: a stream bounded while it flows, equal to bounding the whole.
 //! * [`output`]: the four above in a row, for the output of a command.
 //! * [`stream_pattern`]: a regular expression looked for in a stream that is still coming.
@@ -23,6 +25,8 @@ mod close_names;
 pub mod command_line;
 pub mod decode;
 pub mod head_tail;
+mod invisible;
+pub mod legacy;
 pub mod lines;
 pub mod output;
 pub mod patch;
@@ -32,3 +36,4 @@ pub mod utf8;
 pub mod words;
 
 pub use close_names::close_names;
+pub use invisible::{is_deceptive, is_invisible, without_invisible};

@@ -2,11 +2,15 @@
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use outfitter_text::binary::{Content, SNIFFED_BYTES, sniff};
+use outfitter_text::legacy;
 
 use super::charset::{Charset, byte_order_mark};
 
 /// How many bytes the guess of an older encoding looks at, from the first that is no UTF-8 on.
 const GUESSED_BYTES: usize = 1 << 20;
+
+/// How much of that is kept, to judge a short text by all of it.
+const KEPT_BYTES: usize = 64 * 1024;
 
 /// What nothing better is known of.
 const UNKNOWN_MIME: &str = "application/octet-stream";
@@ -100,6 +104,8 @@ pub(super) struct Sniffer {
     strays: u64,
     guess: EncodingDetector,
     guessed: usize,
+    /// What was guessed by, as long as it is little.
+    kept: Vec<u8>,
 }
 
 impl Sniffer {
@@ -110,6 +116,7 @@ impl Sniffer {
             strays: 0,
             guess: EncodingDetector::new(Iso2022JpDetection::Deny),
             guessed: 0,
+            kept: Vec::new(),
         }
     }
 
@@ -163,6 +170,9 @@ impl Sniffer {
         if self.wide > self.strays {
             return Charset::BrokenUtf8;
         }
+        if self.kept.len() == self.guessed {
+            return Charset::Legacy(legacy::guess(&self.kept, true).encoding);
+        }
         self.guess.feed(b"", true);
         Charset::Legacy(self.guess.guess(None, Utf8Detection::Deny))
     }
@@ -177,6 +187,9 @@ impl Sniffer {
             return;
         }
         let taken = bytes.len().min(GUESSED_BYTES - self.guessed);
+        if self.guessed == self.kept.len() && self.guessed + taken <= KEPT_BYTES {
+            self.kept.extend_from_slice(&bytes[..taken]);
+        }
         self.guessed += taken;
         if taken > 0 {
             self.guess.feed(&bytes[..taken], false);
@@ -203,6 +216,9 @@ mod tests {
     #[case("naïve 你好 🦀", UTF_8, Charset::Utf8)]
     #[case("你好,世界\n这是一个测试文件。\n", GBK, Charset::Legacy(GBK))]
     #[case("中文", GBK, Charset::Legacy(GBK))]
+    #[case("你好", GBK, Charset::Legacy(GBK))]
+    #[case("key = 键 # plain\n", GBK, Charset::Legacy(GBK))]
+    #[case("café", WINDOWS_1252, Charset::Legacy(WINDOWS_1252))]
     #[case(
         "Le café était fermé à Noël\n",
         WINDOWS_1252,

@@ -198,6 +198,10 @@ fn read_as(name: &str, stream: &FinishedOutput) -> Option<String> {
         (Content::Text, Written::BrokenUtf8) => Some(format!(
             "{name} has bytes that are no UTF-8; each run of them shows as U+FFFD"
         )),
+        (Content::Text, Written::Perhaps(encoding)) => Some(format!(
+            "{name} is no UTF-8 and was read as {encoding}, which is a guess by few characters; an \
+             artifact has the bytes as they came"
+        )),
         (Content::Text, Written::Other(encoding)) => Some(format!(
             "{name} is no UTF-8 and was read as {encoding}; an artifact has the bytes as they came"
         )),

@@ -151,6 +151,7 @@ async fn a_short_command_on_a_backend_without_ranges_gives_all_of_its_output() {
     "你好，世界：文件不存在\n",
     "read as gbk"
 )]
+#[case::short_gbk(b"\xc4\xe3\xba\xc3\n", "你好\n", "read as gbk, which is a guess")]
 #[case::latin_1(
     b"Le caf\xe9 est ferm\xe9\n",
     "Le café est fermé\n",

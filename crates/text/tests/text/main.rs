@@ -5,5 +5,6 @@ mod binary;
 mod decode;
 mod fuzz;
 mod head_tail;
+mod legacy;
 mod lines;
 mod utf8;
