@@ -5,17 +5,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use outfitter_agent::{Session, SessionSource};
+use outfitter_agent::{Session, SessionSource, Told};
 use outfitter_core::{
-    Attended, CallHostError, ErrorInfo, Grant, Listing, Principal, Sandbox, Scope, Selection,
-    SessionFacts, SessionId,
+    Attended, CallHostError, ErrorInfo, Generation, Grant, Listing, NameSet, Principal, Role,
+    Sandbox, Scope, Selection, SessionFacts, SessionId,
 };
 use outfitter_server::{Caller, Directory, LocalPrincipals, Principals, SessionHold, SessionHolds};
 use outfitter_store::{create_private_dir, path_segment};
+use outfitter_tools::ToolProxy;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::{BuildError, Outfitter, SessionLock};
+use super::lock::{IdleLocks, KeptLock};
+use super::{BuildError, Outfitter};
+use crate::config::Config;
 
 /// Sandboxes that are kept for their next run. The one used longest ago goes first, unless a
 /// command of it still runs.
@@ -27,16 +30,29 @@ const SURPLUS: usize = 64;
 /// The whole, as a server sees it.
 pub struct Served {
     whole: Arc<Outfitter>,
-    sandboxes: Mutex<Sandboxes>,
+    sessions: Mutex<Sessions>,
+    locks: IdleLocks,
+    /// What every session is told, and what that was made from.
+    told: Mutex<Option<(Generation, Arc<Config>, Told)>>,
 }
 
 /// Where a sandbox is, or will be once it is open.
 type Place = Arc<OnceCell<Arc<dyn Sandbox>>>;
 
+/// What is kept of sessions for their next run.
 #[derive(Default)]
-struct Sandboxes {
-    kept: HashMap<(Scope, SessionId), (u64, Place)>,
+struct Sessions {
+    kept: HashMap<(Scope, SessionId), Kept>,
     uses: u64,
+}
+
+#[derive(Default)]
+struct Kept {
+    used: u64,
+    place: Place,
+    /// A proxy keeps its view while nothing changes, which is most of what a call would cost
+    /// beyond its own.
+    proxy: Option<(Role, ToolProxy)>,
 }
 
 impl Served {
@@ -45,14 +61,22 @@ impl Served {
     pub fn new(whole: Arc<Outfitter>) -> Self {
         Self {
             whole,
-            sandboxes: Mutex::default(),
+            sessions: Mutex::default(),
+            locks: IdleLocks::default(),
+            told: Mutex::default(),
         }
     }
 
-    async fn sandbox(&self, scope: &Scope, id: &SessionId) -> Result<Arc<dyn Sandbox>, BuildError> {
+    /// What a session may use, and where its commands run.
+    async fn kept(
+        &self,
+        scope: &Scope,
+        id: &SessionId,
+        role: Role,
+    ) -> Result<(ToolProxy, Arc<dyn Sandbox>), BuildError> {
         let key = (scope.clone(), id.clone());
-        // Two that come at once get the same one: a second would end the jobs of the first.
-        let place = self.lock().place(key);
+        // Two that come at once get the same sandbox: a second would end the jobs of the first.
+        let (proxy, place) = lock(&self.sessions).take(key, role, || self.sealed(role));
         let opened = place
             .get_or_try_init(|| async {
                 let workspace = self.whole.served_workspace(scope, id);
@@ -63,24 +87,56 @@ impl Served {
                 self.whole.sandbox(scope, id, &workspace).await
             })
             .await?;
-        Ok(opened.clone())
+        Ok((proxy, opened.clone()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Sandboxes> {
-        self.sandboxes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn sealed(&self, role: Role) -> ToolProxy {
+        self.whole
+            .registry()
+            .seal(Grant::full(role), Selection::default())
+    }
+
+    /// What every session is told of the skills, made anew when they or the configuration change.
+    fn told(&self) -> Told {
+        let config = self.whole.config();
+        let generation = self.whole.skills().snapshot().generation();
+        if let Some((then, from, told)) = &*lock(&self.told)
+            && *then == generation
+            && Arc::ptr_eq(from, &config)
+        {
+            return told.clone();
+        }
+        let told = self.whole.told_of_skills(&NameSet::all(), None);
+        *lock(&self.told) = Some((generation, config, told.clone()));
+        told
     }
 }
 
-impl Sandboxes {
-    fn place(&mut self, key: (Scope, SessionId)) -> Place {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sessions {
+    fn take(
+        &mut self,
+        key: (Scope, SessionId),
+        role: Role,
+        seal: impl FnOnce() -> ToolProxy,
+    ) -> (ToolProxy, Place) {
         self.uses += 1;
-        let (used, place) = self.kept.entry(key).or_default();
-        *used = self.uses;
-        let place = place.clone();
+        let kept = self.kept.entry(key).or_default();
+        kept.used = self.uses;
+        let proxy = match &kept.proxy {
+            Some((of, proxy)) if *of == role => proxy.clone(),
+            Some(_) | None => {
+                let proxy = seal();
+                kept.proxy = Some((role, proxy.clone()));
+                proxy
+            }
+        };
+        let place = kept.place.clone();
         self.forget_the_oldest();
-        place
+        (proxy, place)
     }
 
     /// Many at a time: to find one takes a look at all.
@@ -91,8 +147,8 @@ impl Sandboxes {
         let mut idle: Vec<(u64, (Scope, SessionId))> = self
             .kept
             .iter()
-            .filter(|(_, (_, place))| is_idle(place))
-            .map(|(key, (used, _))| (*used, key.clone()))
+            .filter(|(_, kept)| is_idle(&kept.place))
+            .map(|(key, kept)| (kept.used, key.clone()))
             .collect();
         idle.sort_unstable_by_key(|(used, _)| *used);
         let surplus = self.kept.len() - KEPT_SANDBOXES;
@@ -116,22 +172,17 @@ impl SessionSource for Served {
     async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError> {
         let unavailable = |error: BuildError| CallHostError::Unavailable(error.to_info().message);
         self.whole.connect().await.map_err(unavailable)?;
-        let sandbox = self
-            .sandbox(&Scope::from(&*who), id)
+        let (proxy, sandbox) = self
+            .kept(&Scope::from(&*who), id, who.role)
             .await
             .map_err(unavailable)?;
-        let proxy = self
-            .whole
-            .registry()
-            .seal(Grant::full(who.role), Selection::default());
-        let told = self.whole.told_of_skills(&proxy.grant().skills, None);
         Ok(Session {
             id: id.clone(),
             who,
             proxy,
             sandbox,
             attended: Attended::Yes,
-            told,
+            told: self.told(),
         })
     }
 }
@@ -139,10 +190,7 @@ impl SessionSource for Served {
 #[async_trait]
 impl Directory for Served {
     fn tools(&self, who: &Principal) -> Vec<Listing> {
-        let proxy = self
-            .whole
-            .registry()
-            .seal(Grant::full(who.role), Selection::default());
+        let proxy = self.sealed(who.role);
         let facts = SessionFacts {
             who: Arc::new(who.clone()),
             session: SessionId::mint(&**self.whole.clock()),
@@ -155,7 +203,7 @@ impl Directory for Served {
     }
 
     fn skills(&self, _: &Principal) -> Vec<Value> {
-        let proxy = self.whole.skills().proxy(&outfitter_core::NameSet::all());
+        let proxy = self.whole.skills().proxy(&NameSet::all());
         proxy
             .listed()
             .map(|skill| {
@@ -188,7 +236,9 @@ impl Directory for Served {
     }
 
     async fn forget(&self, scope: &Scope, session: &SessionId) {
-        self.lock().kept.remove(&(scope.clone(), session.clone()));
+        lock(&self.sessions)
+            .kept
+            .remove(&(scope.clone(), session.clone()));
         self.whole.forget_session_dir(scope, session).await;
         let workspace = self.whole.served_workspace(scope, session);
         if let Err(error) = tokio::fs::remove_dir_all(&workspace).await
@@ -199,7 +249,7 @@ impl Directory for Served {
     }
 }
 
-impl SessionHold for SessionLock {}
+impl SessionHold for KeptLock {}
 
 impl SessionHolds for Served {
     fn hold(
@@ -207,7 +257,11 @@ impl SessionHolds for Served {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Box<dyn SessionHold>, CallHostError> {
-        match self.whole.hold_in(scope, session) {
+        let place = (scope.clone(), session.clone());
+        match self
+            .locks
+            .take(place, || self.whole.hold_in(scope, session))
+        {
             Ok(Ok(lock)) => Ok(Box::new(lock)),
             Ok(Err(_)) => Err(CallHostError::Busy(session.clone())),
             Err(error) => Err(CallHostError::Unavailable(error.to_info().message)),
@@ -216,14 +270,18 @@ impl SessionHolds for Served {
 }
 
 impl Outfitter {
+    /// Where the workspaces of sessions that are served lie.
+    pub(super) fn workspaces(&self) -> std::path::PathBuf {
+        self.data_dir.join("files")
+    }
+
     /// The workspace of a session that is served.
     pub(super) fn served_workspace(
         &self,
         scope: &Scope,
         session: &SessionId,
     ) -> std::path::PathBuf {
-        self.data_dir
-            .join("files")
+        self.workspaces()
             .join(path_segment(scope.tenant.as_str()))
             .join(path_segment(scope.subject.as_str()))
             .join(session.as_str())
