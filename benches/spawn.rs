@@ -17,6 +17,7 @@ use outfitter::{
     Agent, Arguments, Attended, Builder, CallEnd, CallId, Cancel, CommandLine, CommandSpec,
     NoSubscriber, Outfitter, RawCall, Role, Session, SessionId, SessionOptions, SupervisorProgram,
 };
+use serde_json::{Value, json};
 use support::Fallible;
 use support::report::{Report, ratio, time};
 use tokio::runtime::Runtime;
@@ -26,6 +27,12 @@ const LOCAL_OF_BARE: f64 = 5.0;
 
 /// The most that the shell tool may take for `true`, from the call to its result.
 const SHELL: Duration = Duration::from_millis(10);
+
+/// The most that `kill_shell` may take for a tree of processes that end when they are asked to.
+const KILL: Duration = Duration::from_millis(20);
+
+/// Such a tree: a shell and three programs that would go on for long.
+const TREE: &str = "sleep 600 & sleep 600 & sleep 600 & wait";
 
 const ROUNDS: usize = 60;
 
@@ -48,6 +55,7 @@ fn main() -> Fallible<ExitCode> {
     let mut bare = Vec::with_capacity(ROUNDS);
     let mut spawns = vec![Vec::with_capacity(ROUNDS); places.len()];
     let mut shell = Vec::with_capacity(ROUNDS);
+    let mut kill = Vec::with_capacity(ROUNDS);
     for round in 0..=ROUNDS {
         let begun = Instant::now();
         run_bare()?;
@@ -59,8 +67,10 @@ fn main() -> Fallible<ExitCode> {
             }
             if place.backend == Backend::Local {
                 let took = place.shell(&runtime)?;
+                let killed = place.kill(&runtime)?;
                 if round > 0 {
                     shell.push(took);
+                    kill.push(killed);
                 }
             }
         }
@@ -85,6 +95,7 @@ fn main() -> Fallible<ExitCode> {
         }
     }
     report.budget("`true` by the shell tool", median(&mut shell), SHELL);
+    report.budget("`kill_shell` of a tree of four", median(&mut kill), KILL);
     Ok(report.end())
 }
 
@@ -170,10 +181,38 @@ impl Place {
 
     /// From the call to its result.
     fn shell(&self, runtime: &Runtime) -> Fallible<Duration> {
+        let (took, _) = self.call(
+            runtime,
+            "execute_shell_command",
+            &json!({"command": "true"}),
+        )?;
+        Ok(took)
+    }
+
+    /// From the call that kills a tree of processes to its result.
+    fn kill(&self, runtime: &Runtime) -> Fallible<Duration> {
+        let started = json!({"command": TREE, "block_until_ms": 0});
+        let (_, started) = self.call(runtime, "execute_shell_command", &started)?;
+        let task = started.get("task_id").ok_or("it has ended at once")?;
+        // All of them are there.
+        std::thread::sleep(Duration::from_millis(20));
+        let (took, killed) = self.call(runtime, "kill_shell", &json!({"task_id": task}))?;
+        let whole = killed == json!({"status": "killed", "survivors": []});
+        whole
+            .then_some(took)
+            .ok_or_else(|| format!("it was not killed: {killed}").into())
+    }
+
+    fn call(
+        &self,
+        runtime: &Runtime,
+        tool: &str,
+        arguments: &Value,
+    ) -> Fallible<(Duration, Value)> {
         let call = RawCall {
             id: CallId::mint(&**self.whole.clock()),
-            name: "execute_shell_command".to_owned(),
-            arguments: Arguments::parse(r#"{"command":"true"}"#),
+            name: tool.to_owned(),
+            arguments: Arguments::parse(arguments.to_string()),
         };
         runtime.block_on(async {
             let begun = Instant::now();
@@ -183,7 +222,9 @@ impl Place {
                 .await?;
             let took = begun.elapsed();
             match end {
-                CallEnd::Output(output) if output.error.is_none() => Ok(took),
+                CallEnd::Output(output) if output.error.is_none() => {
+                    Ok((took, output.result.clone().unwrap_or_default()))
+                }
                 other => Err(format!("the call did not succeed: {other:?}").into()),
             }
         })
