@@ -55,9 +55,15 @@ const MAX_IDENTITIES: usize = 4096;
 /// How deep protected directories are looked into for identities.
 const MAX_IDENTITY_DEPTH: u32 = 6;
 
-const SECRET: &str = "it holds credentials or a history, which nobody reads or writes here";
+pub(crate) const SECRET: &str =
+    "it holds credentials or a history, which nobody reads or writes here";
 const PROCESS: &str = "it shows processes, not files";
 const DENIED: &str = "a rule of the operator denies it";
+const OURS: &str = "it is where all sessions are kept, which nobody reads or writes here";
+
+/// How deep our own data is looked into for identities: the files of the store lie directly in it.
+/// Below are the sessions of everybody, too many to look up for each call; they are known by path.
+const OWN_DATA_DEPTH: u32 = 0;
 
 #[derive(Debug, Clone)]
 struct Rule {
@@ -67,6 +73,10 @@ struct Rule {
     parts: Vec<String>,
     /// Whether the last part is only how a name begins.
     open_ended: bool,
+    /// What lies in it and is not meant, as paths and as folded components.
+    except: Vec<(PathBuf, Vec<String>)>,
+    /// How deep it is looked into for identities.
+    depth: u32,
     why: &'static str,
 }
 
@@ -81,6 +91,8 @@ impl Rule {
             parts: clean_parts(&fold(&text)),
             path: if open_ended { text.into() } else { path },
             open_ended,
+            except: Vec::new(),
+            depth: MAX_IDENTITY_DEPTH,
             why,
         }
     }
@@ -89,6 +101,9 @@ impl Rule {
         let Some((last, before)) = self.parts.split_last() else {
             return false;
         };
+        if self.except.iter().any(|(_, own)| parts.starts_with(own)) {
+            return false;
+        }
         parts.len() >= self.parts.len()
             && parts[..before.len()] == *before
             && if self.open_ended {
@@ -160,6 +175,15 @@ impl Protected {
         Self::of_system().and_home(home)
     }
 
+    /// The secrets of another machine and of this home directory there. Nothing is looked up here.
+    pub(crate) fn of_remote_home(home: &Path) -> Self {
+        let mut protected = Self::of_system();
+        protected.add(home, HOME_SECRETS, SECRET);
+        protected.fix(home);
+        protected.home = Some(home.to_owned());
+        protected
+    }
+
     /// Another home directory too.
     #[must_use]
     pub fn and_home(mut self, home: &Path) -> Self {
@@ -184,6 +208,27 @@ impl Protected {
         {
             self.rules.push(Rule::new(real, DENIED));
         }
+        self
+    }
+
+    /// Our own data directory too, but for what in it is this session's own. Unlike
+    /// [`and_path`](Self::and_path) it does not look into the whole tree for identities.
+    #[must_use]
+    pub fn and_own_data(mut self, directory: &Path, own: &[&Path]) -> Self {
+        let except: Vec<(PathBuf, Vec<String>)> = own
+            .iter()
+            .flat_map(|path| by_both_names(path))
+            .map(|path| {
+                let parts = clean_parts(&fold(&path.to_string_lossy()));
+                (path, parts)
+            })
+            .collect();
+        let rules = by_both_names(directory).into_iter().map(|path| Rule {
+            except: except.clone(),
+            depth: OWN_DATA_DEPTH,
+            ..Rule::new(path, OURS)
+        });
+        self.rules.extend(rules);
         self
     }
 
@@ -273,7 +318,10 @@ impl Protected {
         let mut known = Identities::of(SECRET);
         for rule in self.rules.iter().filter(|rule| rule.why != PROCESS) {
             for path in rule.existing() {
-                known.add(&path);
+                known.add_to(&path, rule.depth);
+            }
+            for (own, _) in &rule.except {
+                known.remove(own);
             }
         }
         known
@@ -300,7 +348,8 @@ pub(crate) struct Identities {
 }
 
 impl Identities {
-    fn of(why: &'static str) -> Self {
+    /// Nothing is known yet: also where files have no identity that can be seen.
+    pub(crate) fn of(why: &'static str) -> Self {
         Self {
             known: HashSet::new(),
             why,
@@ -314,6 +363,16 @@ impl Identities {
     }
 
     fn add(&mut self, path: &Path) {
+        self.add_to(path, MAX_IDENTITY_DEPTH);
+    }
+
+    fn remove(&mut self, path: &Path) {
+        if let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::empty()) {
+            self.known.remove(&(stat.st_dev, stat.st_ino));
+        }
+    }
+
+    fn add_to(&mut self, path: &Path, depth: u32) {
         // A secret that is a link to another place is protected there too.
         let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::empty()) else {
             return;
@@ -327,7 +386,7 @@ impl Identities {
                 Mode::empty(),
             )
         {
-            self.add_below(handle, MAX_IDENTITY_DEPTH);
+            self.add_below(handle, depth);
         }
     }
 
@@ -366,6 +425,14 @@ impl Identities {
                 self.add_below(below, depth - 1);
             }
         }
+    }
+}
+
+/// The path as given, and as it really is where that is another one.
+pub(crate) fn by_both_names(path: &Path) -> Vec<PathBuf> {
+    match path.canonicalize() {
+        Ok(real) if real != path => vec![path.to_owned(), real],
+        Ok(_) | Err(_) => vec![path.to_owned()],
     }
 }
 
@@ -446,6 +513,30 @@ mod tests {
         ] {
             assert!(protected.covers(Path::new(path)).is_some(), "{path}");
         }
+    }
+
+    #[test]
+    fn our_own_data_is_protected_but_for_what_is_the_sessions_own() {
+        let own = Path::new("/srv/data/files/t/ann/s1");
+        let protected = Protected::of_system().and_own_data(Path::new("/srv/data"), &[own]);
+        for path in [
+            "/srv/data",
+            "/srv/data/outfitter.db",
+            "/srv/data/files/t/ann/s1/../s2/x",
+            "/srv/data/files/t/ann/s11/x",
+            "/srv/data/files/t/ann",
+            "/srv/DATA/files/t/bob/s1/x",
+        ] {
+            assert!(protected.covers(Path::new(path)).is_some(), "{path}");
+        }
+        for path in [
+            "/srv/data/files/t/ann/s1",
+            "/srv/data/files/t/ann/s1/a/b",
+            "/srv/data2",
+        ] {
+            assert!(protected.covers(Path::new(path)).is_none(), "{path}");
+        }
+        assert!(protected.reaches_below(Path::new("/srv")));
     }
 
     #[test]

@@ -20,6 +20,10 @@ pub(super) fn failed(path: &str, errno: Errno) -> FilesError {
             what: shortened(&path),
             why: "a name in it, or all of it, is too long".to_owned(),
         },
+        Errno::LOOP => FilesError::Invalid {
+            what: shortened(&path),
+            why: "it leads through too many symbolic links, or round in a circle".to_owned(),
+        },
         errno => FilesError::Io {
             path,
             source: errno.into(),

@@ -80,20 +80,20 @@ pub(super) fn glob(
 }
 
 /// The last changed of any number of files, in bounded memory.
-struct Newest {
+pub(super) struct Newest {
     limit: usize,
     kept: Vec<((i64, i64), FileEntry)>,
 }
 
 impl Newest {
-    fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
             kept: Vec::new(),
         }
     }
 
-    fn add(&mut self, modified: (i64, i64), entry: FileEntry) {
+    pub(super) fn add(&mut self, modified: (i64, i64), entry: FileEntry) {
         self.kept.push((modified, entry));
         if self.kept.len() >= self.limit + SLACK {
             self.prune();
@@ -106,7 +106,7 @@ impl Newest {
         self.kept.truncate(self.limit);
     }
 
-    fn finish(mut self) -> Vec<FileEntry> {
+    pub(super) fn finish(mut self) -> Vec<FileEntry> {
         self.prune();
         self.kept.into_iter().map(|(_, entry)| entry).collect()
     }

@@ -9,7 +9,7 @@ use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
 use outfitter_core::{SearchHit, SearchMode};
 
 use super::cancel::Gone;
-use super::limits::{LINE_LEAD_CHARS, MAX_HIT_CHARS, MAX_LINE_CHARS};
+use super::limits::{LINE_LEAD_CHARS, MAX_FOUND_BYTES, MAX_HIT_CHARS, MAX_LINE_CHARS};
 
 /// What is wanted of each file.
 #[derive(Debug, Clone, Copy)]
@@ -32,7 +32,9 @@ pub(super) struct Hits<'a> {
     open: usize,
     recent: VecDeque<(u64, String)>,
     pub(super) count: u64,
-    /// Whether there are more hits than the limit.
+    /// How much text the hits have.
+    bytes: u64,
+    /// Whether there are more hits than the limit, or than there is room for.
     pub(super) over: bool,
     pub(super) binary: bool,
 }
@@ -53,6 +55,7 @@ impl<'a> Hits<'a> {
             open: 0,
             recent: VecDeque::new(),
             count: 0,
+            bytes: 0,
             over: false,
             binary: false,
         }
@@ -89,6 +92,7 @@ impl<'a> Hits<'a> {
             if number > *last + reach {
                 self.open += 1;
             } else if number > *last {
+                self.bytes += line.len() as u64;
                 hit.after.push(line.clone());
             }
         }
@@ -127,18 +131,17 @@ impl<'a> Hits<'a> {
             .filter(|(number, _)| number + reach >= first && *number < first)
             .map(|(_, line)| line.clone())
             .collect();
-        self.hits.push((
-            SearchHit {
-                path: self.path.to_owned(),
-                line: first,
-                column: column as u64 + 1,
-                text,
-                before,
-                after: Vec::new(),
-                count: 0,
-            },
-            last,
-        ));
+        let hit = SearchHit {
+            path: self.path.to_owned(),
+            line: first,
+            column: column as u64 + 1,
+            text,
+            before,
+            after: Vec::new(),
+            count: 0,
+        };
+        self.bytes += weight(&hit);
+        self.hits.push((hit, last));
     }
 }
 
@@ -157,7 +160,7 @@ impl Sink for Hits<'_> {
         }
         let first = found.line_number().unwrap_or(0);
         let known = self.hits.len();
-        if known < self.wanted.limit {
+        if known < self.wanted.limit && self.bytes < MAX_FOUND_BYTES {
             self.add(first, found.bytes());
         } else {
             self.over = true;
@@ -179,6 +182,13 @@ impl Sink for Hits<'_> {
         self.binary = true;
         Ok(false)
     }
+}
+
+/// How much text a hit has.
+pub(super) fn weight(hit: &SearchHit) -> u64 {
+    let lines = hit.before.iter().chain(&hit.after);
+    let texts = lines.chain([&hit.path, &hit.text]);
+    texts.map(|text| text.len() as u64).sum()
 }
 
 fn without_end(line: &[u8]) -> &[u8] {

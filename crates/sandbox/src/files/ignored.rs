@@ -40,7 +40,20 @@ impl Level {
         signs: Signs,
         notes: &mut Notes,
     ) -> Option<Arc<Self>> {
-        let mut rules = |name: &str| rules_of(directory, name, prefix, notes);
+        Self::read(prefix, above, signs, notes, |name| {
+            content_of(directory, name)
+        })
+    }
+
+    /// The same, however the files of the directory are read: at most one byte more than counts.
+    pub(super) fn read(
+        prefix: &str,
+        above: Option<&Arc<Self>>,
+        signs: Signs,
+        notes: &mut Notes,
+        content: impl Fn(&str) -> Option<Result<Vec<u8>, String>>,
+    ) -> Option<Arc<Self>> {
+        let mut rules = |name: &str| rules_of(content(name)?, &format!("{prefix}{name}"), notes);
         let own = signs.ignore_file.then(|| rules(".gitignore")).flatten();
         let exclude = signs
             .repository
@@ -93,7 +106,7 @@ impl Level {
     }
 }
 
-fn rules_of(directory: &OwnedFd, name: &str, prefix: &str, notes: &mut Notes) -> Option<Gitignore> {
+fn content_of(directory: &OwnedFd, name: &str) -> Option<Result<Vec<u8>, String>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = open_beneath(directory, name, flags, NO_LINKS).ok()?;
     let stat = rustix::fs::fstat(&file).ok()?;
@@ -104,14 +117,20 @@ fn rules_of(directory: &OwnedFd, name: &str, prefix: &str, notes: &mut Notes) ->
     let read = std::fs::File::from(file)
         .take(MAX_IGNORE_BYTES + 1)
         .read_to_end(&mut content);
-    let path = format!("{prefix}{name}");
-    if let Err(error) = read {
-        notes.skipped(&path, error);
-        return None;
-    }
+    Some(read.map(|_| content).map_err(|error| error.to_string()))
+}
+
+fn rules_of(content: Result<Vec<u8>, String>, path: &str, notes: &mut Notes) -> Option<Gitignore> {
+    let content = match content {
+        Ok(content) => content,
+        Err(why) => {
+            notes.skipped(path, why);
+            return None;
+        }
+    };
     if content.len() as u64 > MAX_IGNORE_BYTES {
         notes.skipped(
-            &path,
+            path,
             format_args!("longer than {MAX_IGNORE_BYTES} bytes, not applied"),
         );
         return None;
@@ -120,14 +139,14 @@ fn rules_of(directory: &OwnedFd, name: &str, prefix: &str, notes: &mut Notes) ->
     let mut builder = GitignoreBuilder::new("");
     for line in content.trim_start_matches('\u{feff}').lines() {
         if let Err(error) = builder.add_line(None, line) {
-            notes.skipped(&path, error);
+            notes.skipped(path, error);
         }
     }
     match builder.build() {
         Ok(rules) if rules.is_empty() => None,
         Ok(rules) => Some(rules),
         Err(error) => {
-            notes.skipped(&path, error);
+            notes.skipped(path, error);
             None
         }
     }

@@ -64,6 +64,12 @@ pub(super) const MAX_LINE_CHARS: usize = 1000;
 pub(super) const LINE_LEAD_CHARS: usize = 200;
 /// The most characters of a hit that spans lines.
 pub(super) const MAX_HIT_CHARS: usize = 4000;
+/// The most text of all hits together, in bytes; a search that has so much is cut.
+pub(super) const MAX_FOUND_BYTES: u64 = 4 << 20;
+/// Text of hits that is held before its turn comes. More files wait to be searched until then.
+pub(super) const MAX_AHEAD_BYTES: u64 = 32 << 20;
+/// A file that has grown by more than this since its search began is left there.
+pub(super) const MAX_GROWTH_BYTES: u64 = 64 << 20;
 /// The most lines of context on either side of a hit.
 pub(super) const MAX_CONTEXT_LINES: u32 = 1000;
 /// The most memory for one line (or, where matches may cross lines, one file) of a search.

@@ -16,7 +16,7 @@ use super::limits::FileLimits;
 use super::place::Place;
 use super::quota::{Room, Used};
 use super::root::{Rights, Root};
-use super::{commit, copy, find, list, read, search, write};
+use super::{alias, commit, copy, find, list, read, search, write};
 use crate::protected::Protected;
 
 /// The files of a session, beneath directory handles. Cheap to clone; clones are the same files.
@@ -48,7 +48,7 @@ impl Inner {
 
     /// Room for what is to be written: none yet.
     pub(super) fn room(&self) -> Room<'_> {
-        Room::of(self.limits.quota, &self.used, &self.workspace)
+        Room::of(self.limits.quota, &self.used, &*self.workspace)
     }
 
     /// The whole machine. Opened when somebody who may reach it first does.
@@ -201,5 +201,17 @@ impl Files for LocalFiles {
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError> {
         self.at(from, move |place, gone| copy::export(place, &to, gone))
             .await
+    }
+
+    fn leads_to(&self, path: &str) -> Option<String> {
+        alias::leads_to(&self.0, path)
+    }
+
+    fn is_same(&self, one: &str, other: &str) -> bool {
+        alias::is_same(&self.0, one, other)
+    }
+
+    fn home(&self) -> Option<&Path> {
+        self.0.protected.home()
     }
 }

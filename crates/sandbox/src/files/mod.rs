@@ -11,7 +11,9 @@
 //! - `list`, `find`, `pattern`, `search`, `hits`: what is asked of directories
 //! - `commit`, `step`: several changes made together
 //! - `copy`, `copy_tree`: import and export
+//! - `alias`: what paths lead to, for rules
 //! - `quota`: how much may be written in all
+//! - `remote`: the same of another machine, as far as SFTP lets it
 //!
 //! # Paths
 //! Relative paths start at the workspace; absolute ones are met by the root they lie in. A path
@@ -34,6 +36,7 @@
 //! What replaces a file does not keep its other hard links, and no attribute that the system trusts
 //! (capabilities, labels): those were given to the old content.
 
+mod alias;
 mod attributes;
 mod cancel;
 mod commit;
@@ -53,12 +56,14 @@ mod pattern;
 mod place;
 mod quota;
 mod read;
+pub(crate) mod remote;
 mod repository;
 mod root;
 mod scan;
 mod search;
 mod step;
 mod temporary;
+mod terms;
 mod walk;
 mod write;
 

@@ -11,6 +11,8 @@ pub(super) struct Notes {
     binary: u64,
     first_binary: Option<String>,
     ignored: u64,
+    /// How much text of hits was given.
+    pub(super) given: u64,
     pub(super) truncated: bool,
 }
 

@@ -9,7 +9,7 @@ use super::error::{failed, invalid, protected};
 use super::handle::Pinned;
 use super::local::Inner;
 use super::root::{Bounds, LastLink, Root};
-use crate::protected::Identities;
+use crate::protected::{Identities, Protected};
 
 /// Spellings of the home directory at the start of a path.
 const HOME_WORDS: [&str; 3] = ["~", "$HOME", "${HOME}"];
@@ -28,19 +28,7 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     pub(super) fn of(files: &'a Inner, file: FileRef<'_>) -> Result<Self, FilesError> {
         let shown = file.path;
-        if shown.is_empty() {
-            return Err(invalid(
-                "an empty path",
-                "it names nothing; the workspace is `.`",
-            ));
-        }
-        if shown.contains('\0') {
-            return Err(invalid(
-                &shown.replace('\0', "\u{2400}"),
-                "a path holds no NUL",
-            ));
-        }
-        let path = with_home(files, shown)?;
+        let path = spelled(&files.protected, shown)?;
         let absolute = if path.starts_with('/') {
             PathBuf::from(&path)
         } else {
@@ -130,15 +118,31 @@ impl<'a> Place<'a> {
     }
 }
 
-fn with_home(files: &Inner, path: &str) -> Result<String, FilesError> {
+/// The path that a caller's words mean, if they can mean one.
+pub(super) fn spelled(protected: &Protected, shown: &str) -> Result<String, FilesError> {
+    if shown.is_empty() {
+        return Err(invalid(
+            "an empty path",
+            "it names nothing; the workspace is `.`",
+        ));
+    }
+    if shown.contains('\0') {
+        return Err(invalid(
+            &shown.replace('\0', "\u{2400}"),
+            "a path holds no NUL",
+        ));
+    }
+    with_home(protected, shown)
+}
+
+fn with_home(protected: &Protected, path: &str) -> Result<String, FilesError> {
     let (first, rest) = path
         .split_once('/')
         .map_or((path, None), |(first, rest)| (first, Some(rest)));
     if !HOME_WORDS.contains(&first) {
         return Ok(path.to_owned());
     }
-    let home = files
-        .protected
+    let home = protected
         .home()
         .and_then(|home| home.to_str())
         .ok_or_else(|| {

@@ -34,13 +34,30 @@ impl Used {
 pub(super) struct Room<'a> {
     quota: Option<FileQuota>,
     used: &'a Used,
-    workspace: &'a Root,
+    workspace: &'a dyn Measured,
     bytes: u64,
+}
+
+/// What can be counted as it is now.
+pub(super) trait Measured {
+    /// The sizes of all regular files, each name once, through no link. Of a tree with more than
+    /// [`MAX_WALKED`] entries, of so many. What cannot be entered has no size.
+    fn bytes(&self) -> u64;
+}
+
+impl Measured for Root {
+    fn bytes(&self) -> u64 {
+        bytes_beneath(self)
+    }
 }
 
 impl<'a> Room<'a> {
     /// No room yet, of this quota.
-    pub(super) fn of(quota: Option<FileQuota>, used: &'a Used, workspace: &'a Root) -> Self {
+    pub(super) fn of(
+        quota: Option<FileQuota>,
+        used: &'a Used,
+        workspace: &'a dyn Measured,
+    ) -> Self {
         Self {
             quota,
             used,
@@ -61,14 +78,14 @@ impl<'a> Room<'a> {
         let measures = quota.counts == QuotaCounts::Workspace;
         let mut used = match count.used {
             Some(used) => used,
-            None if measures => bytes_beneath(self.workspace),
+            None if measures => self.workspace.bytes(),
             None => 0,
         };
         // Before it is refused: a command may have made room. What others have taken room for may
         // not be there yet; what this one has, is.
         if measures && count.used.is_some() && used.saturating_add(more) > quota.bytes {
             let pending = count.pending.saturating_sub(self.bytes);
-            used = bytes_beneath(self.workspace).saturating_add(pending);
+            used = self.workspace.bytes().saturating_add(pending);
         }
         let after = used.saturating_add(more);
         if after > quota.bytes {
@@ -108,8 +125,6 @@ impl Drop for Room<'_> {
     }
 }
 
-/// The sizes of all regular files, each name once, through no link. Of a tree with more than
-/// [`MAX_WALKED`] entries, of so many. What cannot be entered has no size.
 fn bytes_beneath(root: &Root) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![".".to_owned()];

@@ -84,26 +84,7 @@ impl Root {
     /// The path of this absolute path beneath this root, if it lies there by its text: a relative
     /// one, `.` for the root itself. Decides nothing; the kernel resolves what comes out.
     pub(super) fn relative(&self, absolute: &str) -> Option<(usize, String)> {
-        let parts = visible_parts(absolute);
-        let below = |parts: &[&str]| {
-            self.names.iter().find_map(|name| {
-                let name = normal_parts(name)?;
-                let below = parts.strip_prefix(name.as_slice())?;
-                Some((name.len(), below.join("/")))
-            })
-        };
-        // `..` after a link is the kernel's to resolve, unless it climbs over the root itself.
-        let (length, below) = below(&parts)
-            .filter(|(_, below)| !climbs_out(below))
-            .or_else(|| below(&cleaned_parts(&parts)))?;
-        Some((
-            length,
-            if below.is_empty() {
-                ".".to_owned()
-            } else {
-                below
-            },
-        ))
+        relative_to(&self.names, absolute)
     }
 
     /// Whether the directory has been removed.
@@ -223,6 +204,31 @@ fn can_resolve(fd: &OwnedFd) -> Result<(), FilesError> {
         }),
         Err(errno) => Err(failed(".", errno)),
     }
+}
+
+/// The path of an absolute path beneath a directory of one of these names, by its text, and how many
+/// parts the name has.
+pub(super) fn relative_to(names: &[PathBuf], absolute: &str) -> Option<(usize, String)> {
+    let parts = visible_parts(absolute);
+    let below = |parts: &[&str]| {
+        names.iter().find_map(|name| {
+            let name = normal_parts(name)?;
+            let below = parts.strip_prefix(name.as_slice())?;
+            Some((name.len(), below.join("/")))
+        })
+    };
+    // `..` after a link is for who resolves it, unless it climbs over the root itself.
+    let (length, below) = below(&parts)
+        .filter(|(_, below)| !climbs_out(below))
+        .or_else(|| below(&cleaned_parts(&parts)))?;
+    Some((
+        length,
+        if below.is_empty() {
+            ".".to_owned()
+        } else {
+            below
+        },
+    ))
 }
 
 fn normal_parts(path: &Path) -> Option<Vec<&str>> {

@@ -62,7 +62,7 @@ impl Start {
     }
 }
 
-const NOT_UTF8: &str = "its name is not UTF-8, so that no tool can name it";
+pub(super) const NOT_UTF8: &str = "its name is not UTF-8, so that no tool can name it";
 
 /// What a walk leaves out.
 #[derive(Debug, Clone, Copy)]

@@ -8,22 +8,23 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::overrides::{Override, OverrideBuilder};
-use ignore::types::{Types, TypesBuilder};
+use ignore::overrides::Override;
+use ignore::types::Types;
 use outfitter_core::{FileKind, FilesError, Search, SearchFound, SearchHit, SearchMode};
 use rustix::fd::OwnedFd;
 use rustix::fs::OFlags;
 
 use super::cancel::Gone;
 use super::error::invalid;
-use super::handle::{kind_of, word_of};
-use super::hits::{Hits, Wanted};
+use super::handle::{kind_of, size_of, word_of};
+use super::hits::{Hits, Wanted, weight};
 use super::limits::{
-    MAX_CONTEXT_LINES, MAX_REGEX_BYTES, MAX_RESULTS, MAX_SEARCH_HEAP, MAX_SEARCH_THREADS,
+    MAX_AHEAD_BYTES, MAX_CONTEXT_LINES, MAX_FOUND_BYTES, MAX_GROWTH_BYTES, MAX_RESULTS,
+    MAX_SEARCH_HEAP, MAX_SEARCH_THREADS,
 };
 use super::notes::Notes;
 use super::pattern::means_hidden;
@@ -31,19 +32,22 @@ use super::place::Place;
 use super::read::open_pinned;
 use super::root::{NO_LINKS, open_beneath};
 use super::scan::{Found, Rules, Scanner, Start, why};
+use super::terms::{matcher, names, types};
 use super::walk::Walk;
 use crate::protected::Identities;
 
 /// The first batch is small, so that a search with a low limit ends early.
 const FIRST_BATCH: usize = 64;
 const BATCH: usize = 1024;
+/// Why a file was left.
+const GROWS: &str = "it grew faster than it was searched";
 /// Fewer files than this are not worth a thread.
 const WORTH_THREADS: usize = 16;
 
 /// A search made ready: what cannot be understood is refused before anything is opened.
-struct Job<'a> {
+pub(super) struct Job<'a> {
     matcher: RegexMatcher,
-    searcher: SearcherBuilder,
+    pub(super) searcher: SearcherBuilder,
     wanted: Wanted,
     names: Override,
     types: Types,
@@ -52,11 +56,13 @@ struct Job<'a> {
 }
 
 /// What one file gave.
-enum Outcome {
+pub(super) enum Outcome {
     Hits {
         hits: Vec<SearchHit>,
         count: u64,
         over: bool,
+        /// Whether it was left because it grew faster than it was searched.
+        grows: bool,
     },
     Binary,
     Skipped(String),
@@ -68,7 +74,7 @@ pub(super) fn search(
     search: &Search,
     gone: &Gone,
 ) -> Result<SearchFound, FilesError> {
-    let job = Job::new(place, search, gone)?;
+    let job = Job::new(place.identities(), search, gone)?;
     let start = Start::of(place)?;
     match start.pinned.kind() {
         FileKind::File => job.in_file(&start, place),
@@ -81,7 +87,11 @@ pub(super) fn search(
 }
 
 impl<'a> Job<'a> {
-    fn new(place: &Place<'_>, search: &Search, gone: &'a Gone) -> Result<Self, FilesError> {
+    pub(super) fn new(
+        identities: Identities,
+        search: &Search,
+        gone: &'a Gone,
+    ) -> Result<Self, FilesError> {
         for lines in [search.before, search.after] {
             if lines > MAX_CONTEXT_LINES {
                 return Err(invalid(
@@ -113,7 +123,7 @@ impl<'a> Job<'a> {
             },
             names: names(search.glob.as_deref())?,
             types: types(search.file_type.as_deref())?,
-            identities: place.identities(),
+            identities,
             gone,
         })
     }
@@ -122,7 +132,8 @@ impl<'a> Job<'a> {
         let file = open_pinned(&start.pinned, &place.shown)?;
         let mut found = SearchFound::default();
         let mut notes = Notes::default();
-        let outcome = self.of_file(start.shown(), &file, &mut self.searcher.build());
+        let size = size_of(&start.pinned.stat);
+        let outcome = self.of_growing(start.shown(), &file, size, &mut self.searcher.build());
         self.take(outcome, start.shown(), &mut found, &mut notes);
         self.gone.check()?;
         found.walked = notes.finish(!found.hits.is_empty());
@@ -147,10 +158,12 @@ impl<'a> Job<'a> {
             let (outcomes, next) = self.of_batch(start, &batch, &mut walk)?;
             self.gone.check()?;
             let notes = &mut walk.scanner.notes;
-            let has_room = batch
-                .iter()
-                .zip(outcomes)
-                .all(|(file, outcome)| self.take(outcome, &file.path, &mut found, notes));
+            let mut searcher = self.searcher.build();
+            let has_room = batch.iter().zip(outcomes).all(|(file, outcome)| {
+                let outcome = outcome.unwrap_or_else(|| self.of_found(start, file, &mut searcher));
+                self.take(outcome, &file.path, &mut found, notes)
+            });
+            self.gone.check()?;
             if !has_room {
                 break;
             }
@@ -166,32 +179,46 @@ impl<'a> Job<'a> {
         while batch.len() < size {
             let Some(found) = walk.next()? else { break };
             let relative = walk.scanner.relative(&found.path);
-            if !self.names.matched(relative, false).is_ignore()
-                && !self.types.matched(relative, false).is_ignore()
-            {
+            if self.wants(relative) {
                 batch.push(found);
             }
         }
         Ok(batch)
     }
 
-    /// Searches a batch and meanwhile collects the next one.
+    /// Whether a file of this path beneath the start is to be searched.
+    pub(super) fn wants(&self, relative: &str) -> bool {
+        !self.names.matched(relative, false).is_ignore()
+            && !self.types.matched(relative, false).is_ignore()
+    }
+
+    /// Searches a batch and meanwhile collects the next one. A file for whose hits there is no
+    /// room yet has no outcome.
     fn of_batch(
         &self,
         start: &Start,
         batch: &[Found],
         walk: &mut Walk<'_>,
-    ) -> Result<(Vec<Outcome>, Vec<Found>), FilesError> {
-        let base = &start.pinned.fd;
-        let below = start.prefix.len();
+    ) -> Result<(Vec<Option<Outcome>>, Vec<Found>), FilesError> {
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
             .min(MAX_SEARCH_THREADS);
+        let ahead = AtomicU64::new(0);
+        let search_one = |found: &Found, searcher: &mut Searcher| {
+            if ahead.load(Ordering::Relaxed) >= MAX_AHEAD_BYTES {
+                return None;
+            }
+            let outcome = self.of_found(start, found, searcher);
+            if let Outcome::Hits { hits, .. } = &outcome {
+                ahead.fetch_add(hits.iter().map(weight).sum(), Ordering::Relaxed);
+            }
+            Some(outcome)
+        };
         if threads == 1 || batch.len() < WORTH_THREADS {
             let mut searcher = self.searcher.build();
             let outcomes = batch
                 .iter()
-                .map(|found| self.of_found(base, below, found, &mut searcher))
+                .map(|found| search_one(found, &mut searcher))
                 .collect();
             return Ok((outcomes, self.collect(walk, BATCH)?));
         }
@@ -205,7 +232,7 @@ impl<'a> Job<'a> {
                     loop {
                         let at = next_file.fetch_add(1, Ordering::Relaxed);
                         let Some(found) = batch.get(at) else { break };
-                        own.push((at, self.of_found(base, below, found, &mut searcher)));
+                        own.push((at, search_one(found, &mut searcher)));
                     }
                     done.lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -220,16 +247,12 @@ impl<'a> Job<'a> {
         Ok((outcomes, next_batch))
     }
 
-    fn of_found(
-        &self,
-        base: &OwnedFd,
-        below: usize,
-        found: &Found,
-        searcher: &mut Searcher,
-    ) -> Outcome {
+    fn of_found(&self, start: &Start, found: &Found, searcher: &mut Searcher) -> Outcome {
         if self.gone.is_set() {
             return Outcome::Nothing;
         }
+        let base: &OwnedFd = &start.pinned.fd;
+        let below = start.prefix.len();
         let relative = found.path.get(below..).unwrap_or(&found.path);
         // Non-blocking, in case a pipe has taken the name since it was read.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -237,7 +260,7 @@ impl<'a> Job<'a> {
             Ok(fd) => fd,
             Err(errno) => return Outcome::Skipped(why(errno)),
         };
-        match rustix::fs::fstat(&file) {
+        let size = match rustix::fs::fstat(&file) {
             Ok(stat) => {
                 let kind = kind_of(&stat);
                 if kind != FileKind::File {
@@ -246,13 +269,42 @@ impl<'a> Job<'a> {
                 if let Some(why) = self.identities.has(&stat) {
                     return Outcome::Skipped(why.to_owned());
                 }
+                size_of(&stat)
             }
             Err(errno) => return Outcome::Skipped(why(errno)),
-        }
-        self.of_file(&found.path, &File::from(file), searcher)
+        };
+        self.of_growing(&found.path, File::from(file), size, searcher)
     }
 
-    fn of_file(&self, path: &str, file: &File, searcher: &mut Searcher) -> Outcome {
+    /// What a file gives that had this size when it was opened. Whoever writes it faster than it is
+    /// searched does not keep the search.
+    fn of_growing(
+        &self,
+        path: &str,
+        file: impl Read,
+        size: u64,
+        searcher: &mut Searcher,
+    ) -> Outcome {
+        let mut file = file.take(size.saturating_add(MAX_GROWTH_BYTES));
+        let outcome = self.of_file(path, &mut file, searcher);
+        if file.limit() > 0 {
+            return outcome;
+        }
+        match outcome {
+            Outcome::Hits {
+                hits, count, over, ..
+            } => Outcome::Hits {
+                hits,
+                count,
+                over,
+                grows: true,
+            },
+            Outcome::Nothing => Outcome::Skipped(GROWS.to_owned()),
+            Outcome::Binary | Outcome::Skipped(_) => outcome,
+        }
+    }
+
+    pub(super) fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
         let mut hits = Hits::new(path, &self.matcher, self.wanted, self.gone);
         let reader = UntilGone {
             file,
@@ -269,11 +321,16 @@ impl<'a> Job<'a> {
         if hits.is_empty() && !over {
             return Outcome::Nothing;
         }
-        Outcome::Hits { hits, count, over }
+        Outcome::Hits {
+            hits,
+            count,
+            over,
+            grows: false,
+        }
     }
 
     /// Adds what one file gave. False once there is more than the limit takes.
-    fn take(
+    pub(super) fn take(
         &self,
         outcome: Outcome,
         path: &str,
@@ -281,7 +338,17 @@ impl<'a> Job<'a> {
         notes: &mut Notes,
     ) -> bool {
         let (hits, count, over) = match outcome {
-            Outcome::Hits { hits, count, over } => (hits, count, over),
+            Outcome::Hits {
+                hits,
+                count,
+                over,
+                grows,
+            } => {
+                if grows {
+                    notes.skipped(path, GROWS);
+                }
+                (hits, count, over)
+            }
             Outcome::Nothing => return true,
             Outcome::Binary => {
                 notes.binary(path);
@@ -293,8 +360,15 @@ impl<'a> Job<'a> {
             }
         };
         let room = self.wanted.limit - found.hits.len();
-        let fits = !over && hits.len() <= room;
-        let taken = hits.len().min(room);
+        let mut taken = 0;
+        for hit in hits.iter().take(room) {
+            if notes.given >= MAX_FOUND_BYTES {
+                break;
+            }
+            notes.given += weight(hit);
+            taken += 1;
+        }
+        let fits = !over && taken == hits.len();
         found.count += match self.wanted.mode {
             SearchMode::Content | SearchMode::Files => taken as u64,
             SearchMode::Count if taken == 0 => 0,
@@ -307,64 +381,20 @@ impl<'a> Job<'a> {
 }
 
 /// A file that reads as ended when nobody waits any more.
-struct UntilGone<'a> {
-    file: &'a File,
+struct UntilGone<'a, R> {
+    file: R,
     gone: &'a Gone,
 }
 
-impl Read for UntilGone<'_> {
+impl<R: Read> Read for UntilGone<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.gone.is_set() {
             return Ok(0);
         }
-        let mut file = self.file;
-        file.read(buffer)
+        self.file.read(buffer)
     }
 }
 
-fn matcher(search: &Search) -> Result<RegexMatcher, FilesError> {
-    let mut builder = RegexMatcherBuilder::new();
-    builder
-        .case_insensitive(search.case_insensitive)
-        .multi_line(true)
-        .size_limit(MAX_REGEX_BYTES)
-        .crlf(true);
-    if search.multiline {
-        builder.line_terminator(None);
-    } else {
-        builder.line_terminator(Some(b'\n'));
-    }
-    builder.build(&search.pattern).map_err(|error| {
-        let mut why = error.to_string();
-        if !search.multiline && search.pattern.contains(r"\n") {
-            why.push_str("; a match over lines needs `multiline`");
-        }
-        invalid(&search.pattern, why)
-    })
-}
-
-fn names(glob: Option<&str>) -> Result<Override, FilesError> {
-    let Some(glob) = glob else {
-        return Ok(Override::empty());
-    };
-    let mut builder = OverrideBuilder::new("");
-    builder
-        .add(glob)
-        .and_then(|builder| builder.build())
-        .map_err(|error| invalid(glob, error.to_string()))
-}
-
-fn types(name: Option<&str>) -> Result<Types, FilesError> {
-    let Some(name) = name else {
-        return Ok(Types::empty());
-    };
-    let mut builder = TypesBuilder::new();
-    builder.add_defaults();
-    builder.select(name);
-    builder.build().map_err(|_| {
-        invalid(
-            name,
-            "there is no such file type; the names are ripgrep's: rust, py, js, ts, go, md, …",
-        )
-    })
-}
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@ use outfitter_core::SandboxError;
 use russh::client::{Config, Handle, Msg, connect};
 use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, load_secret_key};
 use russh::{Channel, ChannelMsg};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::host_key::HostKey;
@@ -29,6 +30,9 @@ const BACKOFF: [Duration; 3] = [
 /// After this long without a word from the other machine it is asked whether it is there; it is
 /// given up after three questions without an answer.
 const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// How many of our own scripts run at once.
+const MAX_ASKING: usize = 2;
 
 /// The most that one of our own scripts may say.
 const MAX_SAID_BYTES: usize = 64 * 1024;
@@ -52,10 +56,11 @@ pub struct Remote {
     pub workspace: String,
 }
 
-pub(super) struct Connection {
+pub(crate) struct Connection {
     remote: Remote,
     key: Arc<PrivateKey>,
     live: tokio::sync::Mutex<Option<Arc<Handle<HostKey>>>>,
+    asking: Semaphore,
 }
 
 enum Failure {
@@ -81,6 +86,7 @@ impl Connection {
             remote,
             key: Arc::new(key),
             live: tokio::sync::Mutex::default(),
+            asking: Semaphore::new(MAX_ASKING),
         })
     }
 
@@ -95,11 +101,7 @@ impl Connection {
                 "the command and its environment are longer than {MAX_LINE_BYTES} bytes"
             )));
         }
-        let handle = self.handle().await?;
-        let channel = timeout(CONNECT_TIMEOUT, handle.channel_open_session()).await;
-        let channel = channel
-            .map_err(|_| lost("it does not answer"))?
-            .map_err(|error| lost(error.to_string()))?;
+        let channel = self.channel().await?;
         channel
             .exec(true, line)
             .await
@@ -107,8 +109,49 @@ impl Connection {
         Ok(channel)
     }
 
-    /// Runs one of our own lines and gives what it said.
+    /// A channel to one of the machine's own servers.
+    pub(super) async fn subsystem(&self, name: &str) -> Result<Channel<Msg>, SandboxError> {
+        let mut channel = self.channel().await?;
+        channel
+            .request_subsystem(true, name)
+            .await
+            .map_err(|error| lost(error.to_string()))?;
+        // Until then nothing may be sent.
+        let answer = async {
+            loop {
+                match channel.wait().await {
+                    Some(ChannelMsg::Success) => return true,
+                    Some(ChannelMsg::Failure) | None => return false,
+                    Some(_) => {}
+                }
+            }
+        };
+        match timeout(CONNECT_TIMEOUT, answer).await {
+            Ok(true) => Ok(channel),
+            Ok(false) => Err(lost(format!("it has no server of files ({name})"))),
+            Err(_) => Err(lost("it does not answer")),
+        }
+    }
+
+    /// Whether there is a connection, as far as is known.
+    pub(super) fn is_live(&self) -> bool {
+        self.live
+            .try_lock()
+            .is_ok_and(|live| live.as_ref().is_some_and(|handle| !handle.is_closed()))
+    }
+
+    async fn channel(&self) -> Result<Channel<Msg>, SandboxError> {
+        let handle = self.handle().await?;
+        timeout(CONNECT_TIMEOUT, handle.channel_open_session())
+            .await
+            .map_err(|_| lost("it does not answer"))?
+            .map_err(|error| lost(error.to_string()))
+    }
+
+    /// Runs one of our own lines and gives what it said. Few at a time: a connection has ten
+    /// channels with OpenSSH.
     pub(super) async fn ask(&self, line: String) -> Result<String, SandboxError> {
+        let _one_of_few = self.asking.acquire().await;
         let mut channel = self.start(line).await?;
         let said = timeout(SCRIPT_TIMEOUT, async {
             let mut said = Vec::new();
@@ -220,9 +263,11 @@ impl Connection {
     }
 }
 
+pub(super) const FAILED: &str = "the connection to the other machine failed: ";
+
 pub(super) fn lost(why: impl Into<String>) -> SandboxError {
     SandboxError::Unavailable {
-        reason: format!("the connection to the other machine failed: {}", why.into()),
+        reason: format!("{FAILED}{}", why.into()),
         hint: None,
     }
 }

@@ -31,6 +31,7 @@ const MAX_NOISE_BYTES: usize = 64 * 1024;
 /// The jobs. Dropping this ends them all.
 pub(super) struct Jobs {
     connection: Arc<Connection>,
+    workspace: String,
     spools: PathBuf,
     quota: Arc<Quota>,
     passed: Vec<(String, String)>,
@@ -44,6 +45,7 @@ pub(super) struct Jobs {
 impl Jobs {
     pub(super) fn new(
         connection: Arc<Connection>,
+        workspace: String,
         session_dir: &Path,
         passed: Vec<(String, String)>,
         clock: Arc<dyn Clock>,
@@ -52,6 +54,7 @@ impl Jobs {
         private_directory(&spools).map_err(io("make the directory of job output"))?;
         Ok(Self {
             connection,
+            workspace,
             spools,
             quota: Arc::default(),
             passed,
@@ -66,8 +69,10 @@ impl Jobs {
         let _one_at_a_time = self.starting.lock().await;
         self.make_room()?;
         let id = JobId::mint(&*self.clock);
-        let spool = Spool::create(&self.spools, Arc::clone(&self.quota))
+        let spool = Spool::create(&self.spools, &id, Arc::clone(&self.quota))
             .map_err(io("make a file for the command's output"))?;
+        // Nobody takes these jobs up again, so the files are gone with the last handle.
+        spool.remove();
         let shown = match &command.command {
             CommandLine::Shell(line) => line.clone(),
             CommandLine::Program(words) => words.join(" "),
@@ -78,7 +83,7 @@ impl Jobs {
             dir => dir,
         };
         let mark = format!("outfitter-{id}");
-        let line = run(&mark, id.as_str(), self.connection.workspace(), dir, &rest);
+        let line = run(&mark, id.as_str(), &self.workspace, dir, &rest);
         let mut channel = self.connection.start(line).await?;
         let mut said = Vec::new();
         let reading = timeout(START_TIMEOUT, async {

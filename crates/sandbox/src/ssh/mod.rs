@@ -4,6 +4,7 @@
 //! - `host_key`: who the other machine must be
 //! - `script`: what runs there, a few lines of POSIX shell
 //! - `job`, `jobs`: commands that run there, and their output here
+//! - `sftp`: the files there
 //! - `sandbox`: the backend
 //!
 //! The account on the other machine is the boundary: nothing confines a command within it.
@@ -14,6 +15,7 @@ mod job;
 mod jobs;
 mod sandbox;
 mod script;
+pub(crate) mod sftp;
 
 pub use connection::Remote;
 pub use jobs::MAX_REMOTE_JOBS;

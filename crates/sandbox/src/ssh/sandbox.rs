@@ -6,13 +6,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Clock, CommandSpec, Exit, Files, JobId, JobInfo, Killed, Level, Offset, OutputChunk,
-    RefusingSandbox, Sandbox, SandboxError, SandboxInfo,
+    Clock, CommandSpec, Exit, Files, JobId, JobInfo, Killed, Level, Offset, OutputChunk, Sandbox,
+    SandboxError, SandboxInfo,
 };
 
 use super::connection::{Connection, Remote, lost};
 use super::jobs::Jobs;
-use super::script::line;
+use super::script::{LOOK, line};
+use super::sftp::{Fault, Sftp};
+use crate::files::FileLimits;
+use crate::files::remote::{self, RemoteFiles};
+use crate::protected::Protected;
 
 /// The name of this backend.
 pub const BACKEND: &str = "ssh";
@@ -27,6 +31,13 @@ pub struct SshSession {
     pub passed: Vec<(String, String)>,
     /// The least that must hold a command back. More than [`Level::None`] is a refusal.
     pub require: Level,
+    /// A folder beneath the workspace there that is this session's own, made where it is not there:
+    /// then it is the workspace of the session.
+    pub own_folder: Option<String>,
+    /// Directories there that file tools read and do not write, absolute.
+    pub read_only: Vec<PathBuf>,
+    /// The bounds of the file tools.
+    pub file_limits: FileLimits,
     /// The clock.
     pub clock: Arc<dyn Clock>,
 }
@@ -36,8 +47,7 @@ pub struct SshSession {
 pub struct SshSandbox {
     info: SandboxInfo,
     jobs: Jobs,
-    /// No file tool works there yet.
-    files: RefusingSandbox,
+    files: RemoteFiles,
 }
 
 /// Connects, and looks whether the workspace is there.
@@ -57,47 +67,92 @@ pub async fn open(session: SshSession) -> Result<SshSandbox, SandboxError> {
             hint: Some("[sandbox] require = \"none\" if that account may be used whole".to_owned()),
         });
     }
-    if !session.remote.workspace.starts_with('/') {
+    if !session.remote.workspace.starts_with('/') || session.remote.workspace.contains('\n') {
         return Err(SandboxError::Unavailable {
             reason: "the workspace on the other machine is not an absolute path".to_owned(),
             hint: None,
         });
     }
     let connection = Arc::new(Connection::new(session.remote)?);
-    let look = line(
-        "cd -P -- \"$1\" 2>/dev/null && [ -w . ] && [ -r /proc/self/stat ] && echo ready",
-        [connection.workspace()],
-    );
-    if !connection
-        .ask(look)
-        .await?
-        .lines()
-        .any(|said| said == "ready")
-    {
-        return Err(lost(format!(
-            "{} is no directory there that can be written, or there is no /proc",
-            connection.workspace()
-        )));
+    let place = look(&connection, session.own_folder.as_deref()).await?;
+    let sftp = Sftp::new(Arc::clone(&connection));
+    let (sftp, can) = tokio::task::spawn_blocking(move || {
+        let can = sftp.can();
+        (sftp, can)
+    })
+    .await
+    .map_err(|error| lost(error.to_string()))?;
+    let can = can.map_err(|fault| match fault {
+        Fault::Lost(why) => lost(why),
+        other => lost(format!("{other:?}")),
+    })?;
+    let mut missing =
+        vec!["nothing confines a command within its account on the other machine".to_owned()];
+    if !can.replace {
+        missing.push(
+            "its server of files cannot replace a file in one step, so that file tools replace none"
+                .to_owned(),
+        );
     }
+    let files = remote::Inner::new(
+        sftp,
+        place.workspace.clone(),
+        place.given,
+        Protected::of_remote_home(&place.home),
+    )
+    .with_read_only(session.read_only)
+    .with_limits(session.file_limits);
     let info = SandboxInfo {
         backend: BACKEND.to_owned(),
         level: Level::None,
         isolating: false,
-        missing: vec![
-            "nothing confines a command within its account on the other machine".to_owned(),
-        ],
-        workspace: connection.workspace().into(),
+        missing,
+        workspace: place.workspace.clone(),
         network: true,
     };
     Ok(SshSandbox {
         info,
         jobs: Jobs::new(
             connection,
+            place.workspace.to_string_lossy().into_owned(),
             &session.session_dir,
             session.passed,
             session.clock,
         )?,
-        files: RefusingSandbox::new(),
+        files: RemoteFiles::from(files),
+    })
+}
+
+/// What was found there.
+struct Found {
+    /// The workspace as it really is, and as it was given.
+    workspace: PathBuf,
+    given: PathBuf,
+    home: PathBuf,
+}
+
+/// Looks whether the workspace is there and what is needed beside it.
+async fn look(connection: &Connection, own: Option<&str>) -> Result<Found, SandboxError> {
+    let workspace = connection.workspace();
+    let script = line(LOOK, [workspace, own.unwrap_or_default()]);
+    let said = connection.ask(script).await?;
+    let word = |name: &str| {
+        said.lines()
+            .find_map(|line| line.strip_prefix(name))
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let found = word("workspace ").zip(word("home "));
+    let Some((real, home)) = found.filter(|_| said.lines().any(|line| line == "ready")) else {
+        return Err(lost(format!(
+            "{workspace} is no directory there that can be written, or there is no /proc"
+        )));
+    };
+    let given = PathBuf::from(workspace);
+    Ok(Found {
+        workspace: real,
+        given: own.map_or(given.clone(), |own| given.join(own)),
+        home,
     })
 }
 
@@ -145,6 +200,6 @@ impl Sandbox for SshSandbox {
     }
 
     fn files(&self) -> &dyn Files {
-        self.files.files()
+        &self.files
     }
 }

@@ -5,6 +5,9 @@ const RUN: &str = include_str!("scripts/run.sh");
 const SWEEP: &str = include_str!("scripts/sweep.sh");
 const WATCH: &str = include_str!("scripts/watch.sh");
 
+/// Looks at the workspace; `$2` is a folder in it to be made.
+pub(super) const LOOK: &str = include_str!("scripts/look.sh");
+
 /// The longest line that is sent: Linux takes 128 KiB for one argument, and the login shell gets
 /// all of it as one.
 pub(super) const MAX_LINE_BYTES: usize = 120 * 1024;

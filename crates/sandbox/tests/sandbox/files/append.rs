@@ -3,13 +3,19 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use outfitter_core::{Files, Hash, PutMode};
+use outfitter_core::{Hash, PutMode};
+use rstest::rstest;
 
-use super::world::{World, here, put};
+use super::world::{Machine, World, here, put};
 
+#[rstest]
 #[tokio::test]
-async fn bytes_go_to_the_end_of_the_same_file() {
-    let world = World::new();
+async fn bytes_go_to_the_end_of_the_same_file(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("log", "caf\u{e9}\r\n");
     let before = fs::metadata(&path).unwrap().ino();
     let written = world
@@ -23,9 +29,14 @@ async fn bytes_go_to_the_end_of_the_same_file() {
     assert_eq!(fs::metadata(&path).unwrap().ino(), before);
 }
 
+#[rstest]
 #[tokio::test]
-async fn appending_to_nothing_makes_the_file() {
-    let world = World::new();
+async fn appending_to_nothing_makes_the_file(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let written = world
         .files
         .put(here("a/log"), put("x", PutMode::Append, None))
@@ -35,11 +46,14 @@ async fn appending_to_nothing_makes_the_file() {
     assert_eq!(world.bytes("a/log"), b"x");
 }
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn appends_at_once_lose_nothing() {
+async fn appends_at_once_lose_nothing(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
     const WRITERS: usize = 8;
     const LINES: usize = 20;
-    let world = World::new();
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let mut writers = tokio::task::JoinSet::new();
     for writer in 0..WRITERS {
         let files = world.files.clone();

@@ -4,7 +4,7 @@ use outfitter_core::{Bytes, Files, Put, PutMode, Range};
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::world::{World, here};
+use super::world::{Machine, World, here};
 
 #[rstest]
 #[case::crlf_and_bom(b"\xef\xbb\xbfone\r\ntwo\r\n")]
@@ -13,8 +13,13 @@ use super::world::{World, here};
 #[case::no_final_newline(b"a\rb")]
 #[case::nul(b"\0\0")]
 #[tokio::test]
-async fn what_is_put_is_what_is_there(#[case] bytes: &'static [u8]) {
-    let world = World::new();
+async fn what_is_put_is_what_is_there(
+    #[case] bytes: &'static [u8],
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for mode in [PutMode::Replace, PutMode::Append] {
         let put = Put {
             bytes: Bytes::from_static(bytes),

@@ -4,16 +4,17 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use outfitter_core::{Files, FilesError};
+use outfitter_core::FilesError;
 use outfitter_sandbox::FileLimits;
+use rstest::rstest;
 
-use super::world::{SECRET, World, here};
+use super::world::{AsFiles, Machine, SECRET, World, here};
 
 fn mode(path: impl AsRef<Path>) -> u32 {
     fs::symlink_metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-fn tree(world: &World) -> std::path::PathBuf {
+fn tree(world: &World<impl AsFiles>) -> std::path::PathBuf {
     let from = world.outside.join("pack");
     fs::create_dir_all(from.join("scripts")).unwrap();
     fs::write(from.join("SKILL.md"), "how").unwrap();
@@ -28,9 +29,14 @@ fn tree(world: &World) -> std::path::PathBuf {
     from
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_tree_comes_in_with_its_modes_and_its_own_links() {
-    let world = World::new();
+async fn a_tree_comes_in_with_its_modes_and_its_own_links(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let from = tree(&world);
     world
         .files
@@ -50,9 +56,14 @@ async fn a_tree_comes_in_with_its_modes_and_its_own_links() {
     assert!(matches!(error, FilesError::Exists { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_file_comes_in_over_another_but_through_no_link() {
-    let world = World::new();
+async fn a_file_comes_in_over_another_but_through_no_link(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let from = world.outside.join("data");
     fs::write(&from, "new").unwrap();
     world.make("data", "old");
@@ -79,9 +90,14 @@ async fn a_file_comes_in_over_another_but_through_no_link() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn links_that_lead_out_of_the_tree_are_refused_and_nothing_is_left() {
-    let world = World::new();
+async fn links_that_lead_out_of_the_tree_are_refused_and_nothing_is_left(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let from = tree(&world);
     symlink(".", from.join("here")).unwrap();
     for target in [
@@ -108,9 +124,12 @@ async fn links_that_lead_out_of_the_tree_are_refused_and_nothing_is_left() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_goes_out_is_for_us_alone() {
-    let world = World::new();
+async fn what_goes_out_is_for_us_alone(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("out/a.txt", "a");
     world.make("out/run.sh", "b");
     world.make_mode("out/a.txt", 0o666);
@@ -135,9 +154,14 @@ async fn what_goes_out_is_for_us_alone() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn secrets_and_what_is_outside_do_not_go_out() {
-    let world = World::with_workspace_at("home");
+async fn secrets_and_what_is_outside_do_not_go_out(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::at(machine, "home").await else {
+        return;
+    };
     world.link("out", &world.outside);
     let to = world.outside.join("copy");
     for path in [".ssh/id_rsa", ".ssh", ".", "out", "out/secret.txt"] {
@@ -155,10 +179,9 @@ async fn secrets_and_what_is_outside_do_not_go_out() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_copy_is_bounded() {
-    let world = World::new();
-    let from = tree(&world);
+async fn a_copy_is_bounded(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
     let limits = FileLimits::default();
     let tight = [
         FileLimits {
@@ -171,16 +194,22 @@ async fn a_copy_is_bounded() {
         },
     ];
     for limits in tight {
-        let files = world.files.clone().with_limits(limits);
-        let error = files.import(from.clone(), here("pack")).await.unwrap_err();
+        let Some(world) = World::limited_on(machine, limits).await else {
+            return;
+        };
+        let from = tree(&world);
+        let error = world.files.import(from, here("pack")).await.unwrap_err();
         assert!(matches!(error, FilesError::TooLarge { .. }), "{error:?}");
         assert_eq!(fs::read_dir(&world.workspace).unwrap().count(), 0);
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn special_files_are_not_copied() {
-    let world = World::new();
+async fn special_files_are_not_copied(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::create_dir(world.path("dir")).unwrap();
     super::write::make_pipe(&world, "dir/pipe");
     let to = world.outside.join("copy");

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use outfitter_core::{Files, FilesError, Range, Reach};
 use outfitter_sandbox::{LocalFiles, Protected};
 use rstest::rstest;
 
-use super::world::{SECRET, World, anywhere, here, is_denial, paths, replace};
+use super::world::{Machine, SECRET, World, anywhere, here, is_denial, paths, replace};
 
 /// Twenty spellings of `~/.ssh/id_rsa`; H stands for the home, the workspace is `H/ws`.
-const SPELLINGS: [&str; 20] = [
+pub(crate) const SPELLINGS: [&str; 20] = [
     "H/.ssh/id_rsa",
     "H/./.ssh/id_rsa",
     "H//.ssh//id_rsa",
@@ -33,8 +34,8 @@ const SPELLINGS: [&str; 20] = [
     "hard-link-to-key",
 ];
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     fs::create_dir(world.path("sub")).unwrap();
     world.link("link-to-ssh", world.home.join(".ssh"));
     fs::hard_link(
@@ -42,12 +43,12 @@ fn world() -> World {
         world.path("hard-link-to-key"),
     )
     .unwrap();
-    world
+    Some(world)
 }
 
 #[tokio::test]
 async fn twenty_spellings_are_twenty_denials_to_read_and_to_write() {
-    let world = world();
+    let world = world(Machine::Ours).await.unwrap();
     let home = world.home.to_str().unwrap();
     for reach in [Reach::Workspace, Reach::Host] {
         for spelling in SPELLINGS {
@@ -66,9 +67,14 @@ async fn twenty_spellings_are_twenty_denials_to_read_and_to_write() {
     assert_eq!(key, SECRET);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_workspace_that_is_the_home_protects_its_secrets() {
-    let world = World::with_workspace_at("home");
+async fn a_workspace_that_is_the_home_protects_its_secrets(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::at(machine, "home").await else {
+        return;
+    };
     world.make("notes.txt", SECRET);
     world.make(".cargo/credentials.toml", SECRET);
     world.make(".cargo/config.toml", "plain");
@@ -120,7 +126,7 @@ async fn a_workspace_that_is_the_home_protects_its_secrets() {
 
 #[tokio::test]
 async fn a_search_does_not_read_a_secret_through_a_hard_link() {
-    let world = world();
+    let world = world(Machine::Ours).await.unwrap();
     world.make("plain.txt", SECRET);
     let found = world.grep(".", "secret").await.unwrap();
     assert_eq!(super::world::hits(&found).len(), 1, "{found:?}");
@@ -149,16 +155,26 @@ async fn a_secret_that_is_a_link_protects_what_it_leads_to() {
 #[case::our_environment("/proc/self/environ")]
 #[case::a_link_of_proc("/proc/self/root/etc/passwd")]
 #[tokio::test]
-async fn the_whole_machine_is_not_its_secrets(#[case] path: &str) {
-    let world = World::new();
+async fn the_whole_machine_is_not_its_secrets(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let range = Range { from: 0, max: 10 };
     let error = world.files.read(anywhere(path), range).await.unwrap_err();
     assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test]
-async fn the_whole_machine_is_reached_only_by_who_may() {
-    let world = World::new();
+async fn the_whole_machine_is_reached_only_by_who_may(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.outside.join("secret.txt");
     let path = path.to_str().unwrap();
     let range = Range { from: 4, max: 6 };

@@ -2,15 +2,20 @@
 
 use std::fs;
 
-use outfitter_core::{Files, FilesError, Range};
+use outfitter_core::{FilesError, Range};
 use proptest::prelude::*;
 use rstest::rstest;
 
-use super::world::{SECRET, World, found, here, hits, is_denial, paths};
+use super::world::{Machine, SECRET, World, found, here, hits, is_denial, paths};
 
+#[rstest]
 #[tokio::test]
-async fn a_linked_directory_that_leads_outside_is_closed_to_everything() {
-    let world = World::new();
+async fn a_linked_directory_that_leads_outside_is_closed_to_everything(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.link("outbox", &world.outside);
     world.link("up", "../../outside");
     for link in ["outbox", "up"] {
@@ -38,9 +43,12 @@ async fn a_linked_directory_that_leads_outside_is_closed_to_everything() {
     assert_eq!(fs::read_dir(&world.outside).unwrap().count(), 1);
 }
 
+#[rstest]
 #[tokio::test]
-async fn links_that_stay_inside_work() {
-    let world = World::new();
+async fn links_that_stay_inside_work(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("real/deep/file.txt", "inside");
     world.link("relative", "real/deep");
     world.link("absolute", world.path("real/deep"));
@@ -62,9 +70,14 @@ async fn links_that_stay_inside_work() {
     assert_eq!(world.read("file-link").await.unwrap(), "inside");
 }
 
+#[rstest]
 #[tokio::test]
-async fn absolute_paths_in_the_workspace_are_its_own() {
-    let world = World::new();
+async fn absolute_paths_in_the_workspace_are_its_own(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("a/b.txt", "inside");
     let workspace = world.workspace.to_str().unwrap();
     for path in ["/a/b.txt", "//a/./b.txt", "/../ws/a/b.txt", "/a/../a/b.txt"] {
@@ -82,8 +95,13 @@ async fn absolute_paths_in_the_workspace_are_its_own() {
 #[case::root("/")]
 #[case::sibling_with_the_same_beginning("../ws-other/x")]
 #[tokio::test]
-async fn paths_that_lead_outside_are_said_to(#[case] path: &str) {
-    let world = World::new();
+async fn paths_that_lead_outside_are_said_to(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::create_dir(world.path("a")).unwrap();
     let error = world.read(path).await.unwrap_err();
     assert!(matches!(error, FilesError::Outside { .. }), "{error:?}");
@@ -101,8 +119,13 @@ async fn paths_that_lead_outside_are_said_to(#[case] path: &str) {
 #[case::nul("a\0b")]
 #[case::empty("")]
 #[tokio::test]
-async fn what_cannot_be_a_path_is_said_to_be_none(#[case] path: &str) {
-    let world = World::new();
+async fn what_cannot_be_a_path_is_said_to_be_none(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for error in [
         world.read(path).await.unwrap_err(),
         world.write(path, "x").await.unwrap_err(),
@@ -113,9 +136,12 @@ async fn what_cannot_be_a_path_is_said_to_be_none(#[case] path: &str) {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn names_too_long_are_said_to_be() {
-    let world = World::new();
+async fn names_too_long_are_said_to_be(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for path in ["x".repeat(300), "x/".repeat(3000) + "y"] {
         for error in [
             world.read(&path).await.unwrap_err(),
@@ -127,9 +153,14 @@ async fn names_too_long_are_said_to_be() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_workspace_that_has_been_removed_is_said_to_be() {
-    let world = World::new();
+async fn a_workspace_that_has_been_removed_is_said_to_be(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::remove_dir_all(&world.workspace).unwrap();
     for error in [
         world.read("a").await.unwrap_err(),
@@ -159,13 +190,20 @@ async fn a_workspace_that_was_renamed_is_still_the_same() {
     assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_read_only_root_is_read_and_not_written() {
-    let world = World::new();
-    let laid = world.outside.join("skills");
+async fn a_read_only_root_is_read_and_not_written(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let beside = tempfile::tempdir().unwrap();
+    let laid = beside.path().canonicalize().unwrap().join("skills");
     fs::create_dir_all(laid.join("pack")).unwrap();
     fs::write(laid.join("pack/SKILL.md"), "how to").unwrap();
-    let files = world.files.clone().with_read_only(&laid).unwrap();
+    fs::write(laid.with_file_name("secret.txt"), SECRET).unwrap();
+    let Some(world) = World::reading_on(machine, &laid).await else {
+        return;
+    };
+    let files = &world.files;
     let path = laid.join("pack/SKILL.md");
     let path = path.to_str().unwrap();
     let range = Range { from: 0, max: 100 };
@@ -183,7 +221,7 @@ async fn a_read_only_root_is_read_and_not_written() {
     // What is beside it is still outside.
     let error = files
         .read(
-            here(world.outside.join("secret.txt").to_str().unwrap()),
+            here(laid.with_file_name("secret.txt").to_str().unwrap()),
             range,
         )
         .await

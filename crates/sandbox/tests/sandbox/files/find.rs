@@ -1,15 +1,16 @@
 //! Finding by name.
 
 use std::fs;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use outfitter_core::{Files, FilesError, Glob};
 use rstest::rstest;
 
-use super::world::{World, found, here};
+use super::world::{Machine, World, found, here};
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     for path in [
         "main.rs",
         "src/lib.rs",
@@ -22,7 +23,7 @@ fn world() -> World {
         world.make(path, "");
     }
     world.make(".gitignore", "/ignored/\n");
-    world
+    Some(world)
 }
 
 #[rstest]
@@ -39,16 +40,27 @@ fn world() -> World {
 #[case::nothing("*.py", &[])]
 #[case::no_such_directory("gone/*.rs", &[])]
 #[tokio::test]
-async fn a_pattern_finds(#[case] pattern: &str, #[case] expected: &[&str]) {
-    let world = world();
+async fn a_pattern_finds(
+    #[case] pattern: &str,
+    #[case] expected: &[&str],
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let globbed = world.glob(".", pattern).await.unwrap();
     assert_eq!(found(&globbed), expected);
     assert_eq!(globbed.count, expected.len() as u64);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_pattern_is_relative_to_its_directory_or_absolute_in_the_workspace() {
-    let world = world();
+async fn a_pattern_is_relative_to_its_directory_or_absolute_in_the_workspace(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     assert_eq!(
         found(&world.glob("src", "*.rs").await.unwrap()),
         ["src/lib.rs"]
@@ -64,9 +76,14 @@ async fn a_pattern_is_relative_to_its_directory_or_absolute_in_the_workspace() {
     assert!(matches!(error, FilesError::NotFound { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test]
-async fn the_last_changed_come_first_and_a_limit_is_said() {
-    let world = World::new();
+async fn the_last_changed_come_first_and_a_limit_is_said(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for (age, name) in ["oldest", "middle", "newest"].into_iter().enumerate() {
         let path = world.make(name, "");
         let stamp = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + age as u64);
@@ -93,8 +110,13 @@ async fn the_last_changed_come_first_and_a_limit_is_said() {
 #[case::empty("")]
 #[case::only_a_directory("src/")]
 #[tokio::test]
-async fn a_pattern_that_is_none_is_refused_with_the_reason(#[case] pattern: &str) {
-    let world = world();
+async fn a_pattern_that_is_none_is_refused_with_the_reason(
+    #[case] pattern: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let error = world.glob(".", pattern).await.unwrap_err();
     assert!(
         matches!(&error, FilesError::Invalid { why, .. } if !why.is_empty()),
@@ -102,9 +124,14 @@ async fn a_pattern_that_is_none_is_refused_with_the_reason(#[case] pattern: &str
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_an_ignore_file_hid_is_said_where_nothing_was_found() {
-    let world = world();
+async fn what_an_ignore_file_hid_is_said_where_nothing_was_found(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     world.make("x.log", "");
     world.make(".gitignore", "*.log");
     let globbed = world.glob(".", "*.log").await.unwrap();

@@ -3,10 +3,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
 
 use outfitter_core::{FileKind, Files, FilesError, List};
+use rstest::rstest;
 
-use super::world::{World, here, paths};
+use super::world::{Machine, World, here, paths};
 
 const ALL: List = List {
     depth: 10,
@@ -15,8 +17,8 @@ const ALL: List = List {
     ignored: true,
 };
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     world.make("src/main.rs", "fn main() {}");
     world.make("src/deep/er/x.rs", "");
     world.make("src-old/y.rs", "");
@@ -31,12 +33,17 @@ fn world() -> World {
     world.make(".git/config", "");
     world.make(".git/info/exclude", "excluded\n");
     world.make("excluded", "");
-    world
+    Some(world)
 }
 
+#[rstest]
 #[tokio::test]
-async fn hidden_and_ignored_entries_are_left_out_and_order_is_that_of_paths() {
-    let world = world();
+async fn hidden_and_ignored_entries_are_left_out_and_order_is_that_of_paths(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let listed = world.list(".", 2).await.unwrap();
     assert_eq!(
         paths(&listed),
@@ -57,9 +64,14 @@ async fn hidden_and_ignored_entries_are_left_out_and_order_is_that_of_paths() {
     assert!(!listed.walked.truncated);
 }
 
+#[rstest]
 #[tokio::test]
-async fn everything_is_shown_when_asked_but_the_inside_of_a_repository() {
-    let world = world();
+async fn everything_is_shown_when_asked_but_the_inside_of_a_repository(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let listed = world.files.list(here("."), ALL).await.unwrap();
     let all = paths(&listed);
     for path in [
@@ -79,9 +91,14 @@ async fn everything_is_shown_when_asked_but_the_inside_of_a_repository() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn ignore_files_above_the_directory_count() {
-    let world = world();
+async fn ignore_files_above_the_directory_count(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     world.make("sub/deep/x.log", "");
     world.make("sub/deep/x.txt", "");
     let listed = world.list("sub/deep", 1).await.unwrap();
@@ -93,9 +110,14 @@ async fn ignore_files_above_the_directory_count() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_repository_inside_starts_afresh() {
-    let world = world();
+async fn a_repository_inside_starts_afresh(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     world.make("vendor/lib/.git/HEAD", "");
     world.make("vendor/lib/own.log", "");
     world.make("vendor/other.log", "");
@@ -103,9 +125,14 @@ async fn a_repository_inside_starts_afresh() {
     assert_eq!(paths(&listed), ["vendor/lib", "vendor/lib/own.log"]);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_limit_cuts_the_depths_first_and_is_said() {
-    let world = World::new();
+async fn a_limit_cuts_the_depths_first_and_is_said(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for file in 0..50 {
         world.make(&format!("a/{file:02}"), "");
     }
@@ -128,9 +155,14 @@ async fn a_limit_cuts_the_depths_first_and_is_said() {
     assert_eq!((listed.entries.len(), listed.walked.truncated), (52, false));
 }
 
+#[rstest]
 #[tokio::test]
-async fn links_and_special_files_are_named_for_what_they_are() {
-    let world = World::new();
+async fn links_and_special_files_are_named_for_what_they_are(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.link("link", "nowhere");
     super::write::make_pipe(&world, "pipe");
     let listed = world.list(".", 1).await.unwrap();
@@ -138,9 +170,14 @@ async fn links_and_special_files_are_named_for_what_they_are() {
     assert_eq!(kinds, [FileKind::Symlink, FileKind::Special]);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_name_that_is_not_utf8_is_listed_with_a_remark() {
-    let world = World::new();
+async fn a_name_that_is_not_utf8_is_listed_with_a_remark(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::write(world.workspace.join(OsStr::from_bytes(b"caf\xe9")), "x").unwrap();
     let listed = world.list(".", 2).await.unwrap();
     assert_eq!(paths(&listed), ["caf\u{fffd}"]);
@@ -159,9 +196,12 @@ async fn a_name_that_is_not_utf8_is_listed_with_a_remark() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_file_is_not_a_directory() {
-    let world = world();
+async fn a_file_is_not_a_directory(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let error = world.list("debug.log", 1).await.unwrap_err();
     assert!(
         matches!(
@@ -176,9 +216,14 @@ async fn a_file_is_not_a_directory() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_bad_line_of_an_ignore_file_is_said_and_the_rest_holds() {
-    let world = World::new();
+async fn a_bad_line_of_an_ignore_file_is_said_and_the_rest_holds(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make(".gitignore", "*.log\n[z-a]\n");
     world.make("x.log", "");
     world.make("x.txt", "");
@@ -191,9 +236,14 @@ async fn a_bad_line_of_an_ignore_file_is_said_and_the_rest_holds() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn remarks_are_bounded_and_the_rest_is_counted() {
-    let world = World::new();
+async fn remarks_are_bounded_and_the_rest_is_counted(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for file in 0..80_u8 {
         let name = [b'a' + file / 26, b'a' + file % 26, 0xff];
         fs::write(world.workspace.join(OsStr::from_bytes(&name)), "").unwrap();

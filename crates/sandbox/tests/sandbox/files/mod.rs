@@ -3,8 +3,9 @@
 mod append;
 mod bytes;
 mod cancel;
+mod conformance;
 mod copy;
-mod denied;
+pub(crate) mod denied;
 mod escape;
 mod find;
 mod fuzz;
@@ -20,5 +21,5 @@ mod search;
 mod stale;
 mod startup;
 mod subjects;
-mod world;
+pub(crate) mod world;
 mod write;

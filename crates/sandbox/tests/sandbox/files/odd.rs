@@ -7,14 +7,19 @@ use outfitter_core::{Files, FilesError, Hash, List, PutMode, Range};
 use rstest::rstest;
 use rustix::fs::XattrFlags;
 
-use super::world::{World, found, here, paths, put, search};
+use super::world::{Machine, World, found, here, paths, put, search};
 
 /// More than any limit of a result.
 const MANY: usize = 100_000;
 
+#[rstest]
 #[tokio::test]
-async fn a_directory_of_very_many_files_is_cut_and_said() {
-    let world = World::new();
+async fn a_directory_of_very_many_files_is_cut_and_said(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::create_dir(world.path("many")).unwrap();
     for at in 0..MANY {
         fs::File::create(world.path(&format!("many/{at:06}"))).unwrap();
@@ -47,8 +52,13 @@ async fn a_directory_of_very_many_files_is_cut_and_said() {
 #[case::spaces("  spaced  ")]
 #[case::turned("a\u{202e}txt.exe")]
 #[tokio::test]
-async fn a_name_of_any_characters_is_itself_everywhere(#[case] name: &str) {
-    let world = World::new();
+async fn a_name_of_any_characters_is_itself_everywhere(
+    #[case] name: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.write(name, "needle").await.unwrap();
     assert_eq!(world.bytes(name), b"needle");
     assert_eq!(world.read(name).await.unwrap(), "needle");
@@ -67,8 +77,13 @@ async fn a_name_of_any_characters_is_itself_everywhere(#[case] name: &str) {
 #[case("OUTFITTER.toml")]
 #[case("Outfitter.TOML")]
 #[tokio::test]
-async fn a_protected_name_is_refused_in_every_case(#[case] path: &str) {
-    let world = World::new();
+async fn a_protected_name_is_refused_in_every_case(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for mode in [PutMode::Replace, PutMode::Append, PutMode::Create] {
         let error = world
             .files
@@ -80,9 +95,14 @@ async fn a_protected_name_is_refused_in_every_case(#[case] path: &str) {
     assert_eq!(fs::read_dir(&world.workspace).unwrap().count(), 0);
 }
 
+#[rstest]
 #[tokio::test]
-async fn names_that_differ_in_case_are_two_files_where_the_system_has_two() {
-    let world = World::new();
+async fn names_that_differ_in_case_are_two_files_where_the_system_has_two(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("a", "lower");
     if world.path("A").exists() {
         // One that folds: then it is one file, and keeps its name.
@@ -96,10 +116,15 @@ async fn names_that_differ_in_case_are_two_files_where_the_system_has_two() {
 }
 
 /// A file of a hundred gigabytes, nearly all of them holes.
+#[rstest]
 #[tokio::test]
-async fn a_file_of_a_hundred_gigabytes_costs_what_is_asked_of_it() {
+async fn a_file_of_a_hundred_gigabytes_costs_what_is_asked_of_it(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     const SIZE: u64 = 100 << 30;
-    let world = World::new();
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("huge", "start");
     let file = fs::File::options()
         .write(true)

@@ -1,23 +1,29 @@
 //! All files together have no more bytes than the quota allows.
 
 use std::fs;
+use std::sync::Arc;
 
 use outfitter_core::{Becomes, FileChange, Files, FilesError, Hash, NewMode, PutMode, Reach};
 use outfitter_core::{Bytes, Written};
-use outfitter_sandbox::{FileLimits, FileQuota, LocalFiles, QuotaCounts};
+use outfitter_sandbox::{FileLimits, FileQuota, QuotaCounts};
 use rstest::rstest;
 
-use super::world::{World, here, put};
+use super::world::{Machine, World, here, put};
 
-fn held_to(world: &World, bytes: u64, counts: QuotaCounts) -> LocalFiles {
-    world.files.clone().with_limits(FileLimits {
+async fn held_to(
+    machine: Machine,
+    bytes: u64,
+    counts: QuotaCounts,
+) -> Option<World<Arc<dyn Files>>> {
+    let limits = FileLimits {
         quota: Some(FileQuota { bytes, counts }),
         ..FileLimits::default()
-    })
+    };
+    World::limited_on(machine, limits).await
 }
 
 async fn write(
-    files: &LocalFiles,
+    files: &Arc<dyn Files>,
     path: &str,
     bytes: usize,
     mode: PutMode,
@@ -38,10 +44,15 @@ fn over(error: &FilesError) -> (u64, u64, u64) {
     (*more, *used, *limit)
 }
 
+#[rstest]
 #[tokio::test]
-async fn every_way_of_writing_counts_and_what_is_refused_leaves_nothing() {
-    let world = World::new();
-    let files = held_to(&world, 10, QuotaCounts::Made);
+async fn every_way_of_writing_counts_and_what_is_refused_leaves_nothing(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = held_to(machine, 10, QuotaCounts::Made).await else {
+        return;
+    };
+    let files = world.files.clone();
     write(&files, "a", 4, PutMode::Create).await.unwrap();
     write(&files, "a", 3, PutMode::Append).await.unwrap();
     write(&files, "b", 3, PutMode::Replace).await.unwrap();
@@ -63,10 +74,15 @@ async fn every_way_of_writing_counts_and_what_is_refused_leaves_nothing() {
     assert_eq!(over(&error), (1, 10, 10));
 }
 
+#[rstest]
 #[tokio::test]
-async fn changes_made_together_count_together() {
-    let world = World::new();
-    let files = held_to(&world, 10, QuotaCounts::Made);
+async fn changes_made_together_count_together(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = held_to(machine, 10, QuotaCounts::Made).await else {
+        return;
+    };
+    let files = world.files.clone();
     write(&files, "old", 8, PutMode::Create).await.unwrap();
     let change = |path: &str, to| FileChange {
         path: path.to_owned(),
@@ -93,12 +109,17 @@ async fn changes_made_together_count_together() {
     assert_eq!(over(&error), (1, 10, 10));
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_workspace_of_the_sessions_own_counts_whole_and_again_before_a_refusal() {
-    let world = World::new();
+async fn a_workspace_of_the_sessions_own_counts_whole_and_again_before_a_refusal(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = held_to(machine, 10, QuotaCounts::Workspace).await else {
+        return;
+    };
     world.make("by/a/command", "12345678");
     world.link("a-link", world.outside.join("secret.txt"));
-    let files = held_to(&world, 10, QuotaCounts::Workspace);
+    let files = world.files.clone();
     let error = write(&files, "a", 3, PutMode::Create).await.unwrap_err();
     assert_eq!(over(&error), (3, 8, 10));
     write(&files, "a", 2, PutMode::Create).await.unwrap();
@@ -109,10 +130,15 @@ async fn a_workspace_of_the_sessions_own_counts_whole_and_again_before_a_refusal
     assert_eq!(over(&error), (1, 10, 10));
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_write_that_fails_takes_no_room() {
-    let world = World::new();
-    let files = held_to(&world, 10, QuotaCounts::Made);
+async fn a_write_that_fails_takes_no_room(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = held_to(machine, 10, QuotaCounts::Made).await else {
+        return;
+    };
+    let files = world.files.clone();
     world.make("there", "1");
     for _ in 0..5 {
         write(&files, "there", 9, PutMode::Create)
@@ -125,10 +151,15 @@ async fn a_write_that_fails_takes_no_room() {
     write(&files, "whole", 10, PutMode::Create).await.unwrap();
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_is_copied_in_counts_and_what_goes_out_does_not() {
-    let world = World::new();
-    let files = held_to(&world, 10, QuotaCounts::Workspace);
+async fn what_is_copied_in_counts_and_what_goes_out_does_not(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = held_to(machine, 10, QuotaCounts::Workspace).await else {
+        return;
+    };
+    let files = world.files.clone();
     let tree = world.outside.join("tree");
     fs::create_dir(&tree).unwrap();
     fs::write(tree.join("a"), "12345").unwrap();
@@ -161,10 +192,15 @@ async fn what_is_copied_in_counts_and_what_goes_out_does_not() {
 #[case(QuotaCounts::Made)]
 #[case(QuotaCounts::Workspace)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_writers_at_once_none_gets_more_than_there_is(#[case] counts: QuotaCounts) {
+async fn of_many_writers_at_once_none_gets_more_than_there_is(
+    #[case] counts: QuotaCounts,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     const QUOTA: u64 = 1000;
-    let world = World::new();
-    let files = held_to(&world, QUOTA, counts);
+    let Some(world) = held_to(machine, QUOTA, counts).await else {
+        return;
+    };
+    let files = world.files.clone();
     let mut writers = tokio::task::JoinSet::new();
     for writer in 0..40 {
         let files = files.clone();

@@ -4,15 +4,20 @@ use std::fs;
 use std::io::Write;
 use std::time::{Duration, SystemTime};
 
-use outfitter_core::{FileKind, Files, FilesError, Hash, Range};
+use outfitter_core::{FileKind, FilesError, Hash, Range};
 use rstest::rstest;
 
-use super::world::{World, anywhere, here};
+use super::world::{Machine, World, anywhere, here};
 
+#[rstest]
 #[tokio::test]
-async fn a_range_of_a_huge_sparse_file_is_read_and_not_the_file() {
+async fn a_range_of_a_huge_sparse_file_is_read_and_not_the_file(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     const SIZE: u64 = 1 << 40;
-    let world = World::new();
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("huge", "");
     let file = fs::File::options().write(true).open(&path).unwrap();
     file.set_len(SIZE).unwrap();
@@ -28,9 +33,14 @@ async fn a_range_of_a_huge_sparse_file_is_read_and_not_the_file() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_growing_file_has_the_size_it_has_when_read() {
-    let world = World::new();
+async fn a_growing_file_has_the_size_it_has_when_read(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("log", "one\n");
     let range = Range { from: 0, max: 100 };
     assert_eq!(world.files.read(here("log"), range).await.unwrap().size, 4);
@@ -40,9 +50,14 @@ async fn a_growing_file_has_the_size_it_has_when_read() {
     assert_eq!((&chunk.bytes[..], chunk.size), (&b"one\ntwo\n"[..], 8));
 }
 
+#[rstest]
 #[tokio::test]
-async fn facts_are_of_the_name_and_not_of_what_it_leads_to() {
-    let world = World::new();
+async fn facts_are_of_the_name_and_not_of_what_it_leads_to(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("file", "12345");
     world.make_mode("file", 0o640);
     let stamp = SystemTime::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
@@ -56,7 +71,12 @@ async fn facts_are_of_the_name_and_not_of_what_it_leads_to() {
         (stat.kind, stat.size, stat.mode),
         (FileKind::File, 5, 0o640)
     );
-    assert_eq!(stat.modified_ms, 1_700_000_000_123);
+    // SFTP tells whole seconds.
+    let parts = match machine {
+        Machine::Ours => 123,
+        Machine::Theirs => 0,
+    };
+    assert_eq!(stat.modified_ms, 1_700_000_000_000 + parts);
     for link in ["link", "nowhere", "out"] {
         let stat = world.files.stat(here(link)).await.unwrap();
         assert_eq!(stat.kind, FileKind::Symlink, "{link}");
@@ -65,9 +85,12 @@ async fn facts_are_of_the_name_and_not_of_what_it_leads_to() {
     assert_eq!((stat.kind, stat.size), (FileKind::Directory, 0));
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_hash_is_of_the_whole_file() {
-    let world = World::new();
+async fn a_hash_is_of_the_whole_file(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let content = vec![7_u8; 300_000];
     world.make("file", &content);
     assert_eq!(
@@ -81,8 +104,14 @@ async fn a_hash_is_of_the_whole_file() {
 #[case::a_pipe("pipe", "a pipe")]
 #[case::a_link_to_a_pipe("to-pipe", "a pipe")]
 #[tokio::test]
-async fn only_files_are_read_and_nothing_blocks(#[case] path: &str, #[case] what: &str) {
-    let world = World::new();
+async fn only_files_are_read_and_nothing_blocks(
+    #[case] path: &str,
+    #[case] what: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::create_dir(world.path("dir")).unwrap();
     super::write::make_pipe(&world, "pipe");
     world.link("to-pipe", "pipe");
@@ -98,9 +127,12 @@ async fn only_files_are_read_and_nothing_blocks(#[case] path: &str, #[case] what
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_device_is_never_opened() {
-    let world = World::new();
+async fn a_device_is_never_opened(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let range = Range { from: 0, max: 1 };
     let error = world
         .files
@@ -113,9 +145,14 @@ async fn a_device_is_never_opened() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
-    let world = World::new();
+async fn what_is_not_there_is_not_found(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.link("loop", "loop");
     let error = world.read("gone").await.unwrap_err();
     assert!(matches!(error, FilesError::NotFound { .. }), "{error:?}");

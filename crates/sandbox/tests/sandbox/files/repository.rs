@@ -1,14 +1,15 @@
 //! Repository metadata is not written.
 
 use std::fs;
+use std::sync::Arc;
 
 use outfitter_core::{Files, FilesError, PutMode};
 use rstest::rstest;
 
-use super::world::{World, here, put};
+use super::world::{Machine, World, here, put};
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     world.make(".git/config", "[core]");
     world.make(".git/HEAD", "ref: refs/heads/main");
     world.make("sub/.git", "gitdir: ../meta/worktrees/sub");
@@ -19,7 +20,7 @@ fn world() -> World {
     fs::create_dir_all(world.path("bare/refs")).unwrap();
     fs::create_dir_all(world.path("bare/hooks")).unwrap();
     world.link("g", ".git");
-    world
+    Some(world)
 }
 
 #[rstest]
@@ -37,8 +38,13 @@ fn world() -> World {
 #[case::fullwidth("．git/config")]
 #[case::zero_width(".g\u{200d}it/config")]
 #[tokio::test]
-async fn metadata_in_every_spelling_is_refused(#[case] path: &str) {
-    let world = world();
+async fn metadata_in_every_spelling_is_refused(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let absolute = format!("{}/{path}", world.workspace.display());
     for path in [path, &absolute] {
         for mode in [PutMode::Replace, PutMode::Create, PutMode::Append] {
@@ -66,14 +72,22 @@ async fn metadata_in_every_spelling_is_refused(#[case] path: &str) {
 #[case("notes.git/x")]
 #[case("meta/README")]
 #[tokio::test]
-async fn what_only_resembles_it_is_written(#[case] path: &str) {
-    let world = world();
+async fn what_only_resembles_it_is_written(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     world.write(path, "x").await.unwrap();
     assert_eq!(world.bytes(path), b"x");
 }
 
+#[rstest]
 #[tokio::test]
-async fn metadata_may_be_read() {
-    let world = world();
+async fn metadata_may_be_read(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     assert_eq!(world.read(".git/config").await.unwrap(), "[core]");
 }

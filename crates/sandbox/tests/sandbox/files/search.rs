@@ -1,26 +1,32 @@
 //! Searching content.
 
 use std::fs;
+use std::sync::Arc;
 
 use outfitter_core::{Files, FilesError, Search, SearchMode};
 use rstest::rstest;
 
-use super::world::{World, here, hits, search};
+use super::world::{Machine, World, here, hits, search};
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     world.make("a.txt", "one\ntwo needle\nthree\nneedle needle\nfive\n");
     world.make("b/c.rs", "fn needle() {}\r\n");
     world.make("b/d.md", "nothing here\n");
     world.make("ignored/x", "needle\n");
     world.make(".gitignore", "ignored\n");
     world.make(".hidden", "needle\n");
-    world
+    Some(world)
 }
 
+#[rstest]
 #[tokio::test]
-async fn matches_come_by_path_and_line_with_columns_in_characters() {
-    let world = world();
+async fn matches_come_by_path_and_line_with_columns_in_characters(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     world.make("z.txt", "żółć: needle\n");
     let found = world.grep(".", "needle").await.unwrap();
     assert_eq!(
@@ -42,8 +48,14 @@ async fn matches_come_by_path_and_line_with_columns_in_characters() {
 #[case::braces("*.{txt,rs}", &["a.txt", "b/c.rs"])]
 #[case::hidden(".hid*", &[".hidden"])]
 #[tokio::test]
-async fn a_glob_narrows_it(#[case] glob: &str, #[case] expected: &[&str]) {
-    let world = world();
+async fn a_glob_narrows_it(
+    #[case] glob: &str,
+    #[case] expected: &[&str],
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let narrowed = Search {
         glob: Some(glob.to_owned()),
         mode: SearchMode::Files,
@@ -55,9 +67,14 @@ async fn a_glob_narrows_it(#[case] glob: &str, #[case] expected: &[&str]) {
     assert_eq!(found.count, expected.len() as u64);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_type_narrows_it_by_ripgreps_names() {
-    let world = world();
+async fn a_type_narrows_it_by_ripgreps_names(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let of = |name: &str| Search {
         file_type: Some(name.to_owned()),
         ..search("needle")
@@ -72,9 +89,14 @@ async fn a_type_narrows_it_by_ripgreps_names() {
     assert!(matches!(error, FilesError::Invalid { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test]
-async fn counting_gives_each_file_and_their_sum() {
-    let world = world();
+async fn counting_gives_each_file_and_their_sum(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let counting = Search {
         mode: SearchMode::Count,
         ..search("needle")
@@ -89,9 +111,14 @@ async fn counting_gives_each_file_and_their_sum() {
     assert_eq!(found.count, 3);
 }
 
+#[rstest]
 #[tokio::test]
-async fn context_is_whole_around_every_match() {
-    let world = World::new();
+async fn context_is_whole_around_every_match(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("f", "1\n2\nx3\nx4\n5\n6\n7\nx8");
     let around = Search {
         before: 1,
@@ -121,9 +148,14 @@ async fn context_is_whole_around_every_match() {
     assert!(found.walked.truncated);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_match_over_lines_is_one_hit_where_asked() {
-    let world = World::new();
+async fn a_match_over_lines_is_one_hit_where_asked(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("f", "start\nfoo(\n  bar\n)\nend\n");
     let over = Search {
         multiline: true,
@@ -143,8 +175,13 @@ async fn a_match_over_lines_is_one_hit_where_asked() {
 #[case::repetition("a{2,1}")]
 #[case::huge(r"(?:\w{1000}){1000}")]
 #[tokio::test]
-async fn an_expression_that_is_none_is_refused_with_the_reason(#[case] pattern: &str) {
-    let world = World::new();
+async fn an_expression_that_is_none_is_refused_with_the_reason(
+    #[case] pattern: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let error = world.grep(".", pattern).await.unwrap_err();
     assert!(
         matches!(&error, FilesError::Invalid { why, .. } if !why.is_empty()),
@@ -152,9 +189,14 @@ async fn an_expression_that_is_none_is_refused_with_the_reason(#[case] pattern: 
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn case_does_not_matter_where_asked() {
-    let world = World::new();
+async fn case_does_not_matter_where_asked(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("f", "NEEDLE ÄÖ\n");
     let loose = Search {
         case_insensitive: true,
@@ -164,9 +206,14 @@ async fn case_does_not_matter_where_asked() {
     assert_eq!(world.grep(".", "needle").await.unwrap().count, 0);
 }
 
+#[rstest]
 #[tokio::test]
-async fn binary_files_are_skipped_and_said() {
-    let world = World::new();
+async fn binary_files_are_skipped_and_said(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("a.bin", b"needle\0needle\n");
     // Only its end tells.
     let late = [&b"needle\n"[..], &b"text\n".repeat(50_000), b"\0"].concat();
@@ -179,9 +226,12 @@ async fn binary_files_are_skipped_and_said() {
     assert_eq!(found.walked.skipped, ["a.bin: binary"]);
 }
 
+#[rstest]
 #[tokio::test]
-async fn utf16_with_a_mark_is_text() {
-    let world = World::new();
+async fn utf16_with_a_mark_is_text(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for (name, mark, big) in [("le", [0xff, 0xfe], false), ("be", [0xfe, 0xff], true)] {
         let mut bytes = mark.to_vec();
         for unit in "erste\nzweite nadel\n".encode_utf16() {
@@ -197,16 +247,26 @@ async fn utf16_with_a_mark_is_text() {
     assert_eq!(hits(&found), ["be:2:8:zweite nadel", "le:2:8:zweite nadel"]);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_line_ending_of_two_characters_is_one_end() {
-    let world = World::new();
+async fn a_line_ending_of_two_characters_is_one_end(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("f", "one\r\ntwo\r\n");
     assert_eq!(hits(&world.grep(".", "two$").await.unwrap()), ["f:2:1:two"]);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_limit_stops_the_search_in_order_and_is_said() {
-    let world = World::new();
+async fn a_limit_stops_the_search_in_order_and_is_said(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for file in 0..300 {
         world.make(&format!("{file:03}"), "needle\nneedle\n");
     }
@@ -239,9 +299,14 @@ async fn a_limit_stops_the_search_in_order_and_is_said() {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_long_line_is_bounded_around_its_match() {
-    let world = World::new();
+async fn a_long_line_is_bounded_around_its_match(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let line = format!("{}needle{}", "a".repeat(1 << 20), "b".repeat(1 << 20));
     world.make("f", line);
     let found = world.grep(".", "needle").await.unwrap();
@@ -250,9 +315,14 @@ async fn a_long_line_is_bounded_around_its_match() {
     assert!(hit.text.len() < 1100 && hit.text.contains("needle"));
 }
 
+#[rstest]
 #[tokio::test]
-async fn an_ignored_file_that_is_named_is_searched() {
-    let world = world();
+async fn an_ignored_file_that_is_named_is_searched(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     assert_eq!(
         hits(&world.grep("ignored/x", "needle").await.unwrap()),
         ["ignored/x:1:1:needle"]
@@ -261,9 +331,14 @@ async fn an_ignored_file_that_is_named_is_searched() {
     assert_eq!(world.grep(".hidden", "needle").await.unwrap().count, 1);
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_pipe_is_not_searched_and_does_not_block() {
-    let world = World::new();
+async fn a_pipe_is_not_searched_and_does_not_block(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     super::write::make_pipe(&world, "pipe");
     world.make("f", "needle\n");
     assert_eq!(world.grep(".", "needle").await.unwrap().count, 1);

@@ -5,12 +5,18 @@ use std::time::SystemTime;
 
 use outfitter_core::{Files, FilesError, Hash, PutMode};
 use outfitter_sandbox::{LocalFiles, Protected};
+use rstest::rstest;
 
-use super::world::{World, here, put};
+use super::world::{Machine, World, here, put};
 
+#[rstest]
 #[tokio::test]
-async fn of_two_that_read_the_same_the_second_writer_is_told() {
-    let world = World::new();
+async fn of_two_that_read_the_same_the_second_writer_is_told(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("notes.md", "first");
     let other = LocalFiles::open(&world.workspace, Protected::of_home(&world.home)).unwrap();
     let read = world.files.hash(here("notes.md")).await.unwrap();
@@ -27,9 +33,14 @@ async fn of_two_that_read_the_same_the_second_writer_is_told() {
     assert_eq!(world.bytes("notes.md"), b"from a");
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_change_that_keeps_size_and_time_is_seen() {
-    let world = World::new();
+async fn a_change_that_keeps_size_and_time_is_seen(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("a", "one");
     let stamp = SystemTime::UNIX_EPOCH;
     let set = || {
@@ -55,9 +66,14 @@ async fn a_change_that_keeps_size_and_time_is_seen() {
     assert_eq!(world.bytes("a"), b"two");
 }
 
+#[rstest]
 #[tokio::test]
-async fn what_is_gone_has_no_content_to_compare() {
-    let world = World::new();
+async fn what_is_gone_has_no_content_to_compare(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let hash = Some(Hash::of(""));
     let error = world
         .files
@@ -73,11 +89,16 @@ async fn what_is_gone_has_no_content_to_compare() {
     assert!(matches!(error, FilesError::Invalid { .. }), "{error:?}");
 }
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_writers_at_once_exactly_one_wins() {
+async fn of_many_writers_at_once_exactly_one_wins(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     const WRITERS: usize = 16;
     const ROUNDS: usize = 10;
-    let world = World::new();
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     for round in 0..ROUNDS {
         let start = format!("round {round}");
         world.make("shared", &start);
@@ -107,10 +128,15 @@ async fn of_many_writers_at_once_exactly_one_wins() {
     }
 }
 
+#[rstest]
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_many_creators_at_once_exactly_one_wins() {
+async fn of_many_creators_at_once_exactly_one_wins(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     const CREATORS: usize = 16;
-    let world = World::new();
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let mut creators = tokio::task::JoinSet::new();
     for creator in 0..CREATORS {
         let files = world.files.clone();

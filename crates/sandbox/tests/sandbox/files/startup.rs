@@ -1,34 +1,49 @@
 //! What makes programs run outside the sandbox later is read and not written.
 
 use std::fs;
+use std::sync::Arc;
 
 use outfitter_core::{Files, FilesError, PutMode};
 use rstest::rstest;
 
-use super::world::{World, here, put};
+use super::world::{AsFiles, Machine, World, here, put};
 
 const MODES: [PutMode; 3] = [PutMode::Replace, PutMode::Create, PutMode::Append];
 
-fn world() -> World {
-    let world = World::new();
+async fn world(machine: Machine) -> Option<World<Arc<dyn Files>>> {
+    let world = World::on(machine).await?;
     world.make("outfitter.toml", "[model]");
     world.make(".outfitter/rules", "mine");
     world.link("alias.toml", "outfitter.toml");
     world.link("o", ".outfitter");
     fs::hard_link(world.path("outfitter.toml"), world.path("second.toml")).unwrap();
     fs::hard_link(world.path(".outfitter/rules"), world.path("rules")).unwrap();
-    world
+    Some(world)
 }
 
-async fn refused(world: &World, path: &str, mode: PutMode) -> bool {
+async fn refused(world: &World<impl AsFiles>, path: &str, mode: PutMode) -> bool {
     let error = world
         .files
+        .as_files()
         .put(here(path), put("[mcp.servers.x]", mode, None))
         .await
         .unwrap_err();
     let by_link = path.ends_with("alias.toml") && matches!(error, FilesError::Symlink { .. });
     by_link
         || matches!(&error, FilesError::Protected { why, .. } if why.contains("outside the sandbox"))
+}
+
+#[rstest]
+#[case::to_the_file("second.toml")]
+#[case::into_the_directory("rules")]
+#[tokio::test]
+async fn configuration_is_not_written_through_a_hard_link(#[case] path: &str) {
+    let world = world(Machine::Ours).await.unwrap();
+    for mode in MODES {
+        assert!(refused(&world, path, mode).await, "{path} {mode:?}");
+    }
+    assert_eq!(world.bytes("outfitter.toml"), b"[model]");
+    assert_eq!(world.bytes(".outfitter/rules"), b"mine");
 }
 
 /// The agent could name a server in its own configuration, which the next start ran unconfined.
@@ -45,11 +60,14 @@ async fn refused(world: &World, path: &str, mode: PutMode) -> bool {
 #[case::zero_width(".out\u{200d}fitter/x")]
 #[case::through_a_link("alias.toml")]
 #[case::through_a_linked_directory("o/new")]
-#[case::through_a_hard_link("second.toml")]
-#[case::through_a_hard_link_into_the_directory("rules")]
 #[tokio::test]
-async fn the_workspaces_own_configuration_is_not_written(#[case] path: &str) {
-    let world = world();
+async fn the_workspaces_own_configuration_is_not_written(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     let absolute = format!("{}/{path}", world.workspace.display());
     for path in [path, &absolute] {
         for mode in MODES {
@@ -62,9 +80,14 @@ async fn the_workspaces_own_configuration_is_not_written(#[case] path: &str) {
     assert!(!world.path(".outfitter/new").exists());
 }
 
+#[rstest]
 #[tokio::test]
-async fn configuration_that_is_a_link_protects_what_it_leads_to() {
-    let world = World::new();
+async fn configuration_that_is_a_link_protects_what_it_leads_to(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("settings/real.toml", "[model]");
     world.make("settings/dir/rules", "mine");
     world.link("outfitter.toml", "settings/real.toml");
@@ -79,9 +102,12 @@ async fn configuration_that_is_a_link_protects_what_it_leads_to() {
     world.write("settings/other.toml", "x").await.unwrap();
 }
 
+#[rstest]
 #[tokio::test]
-async fn no_copy_takes_its_name_either() {
-    let world = World::new();
+async fn no_copy_takes_its_name_either(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let from = world.outside.join("secret.txt");
     for path in ["outfitter.toml", ".outfitter", "sub/.outfitter/x"] {
         let error = world
@@ -96,9 +122,14 @@ async fn no_copy_takes_its_name_either() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn configuration_may_be_read_and_what_resembles_it_written() {
-    let world = world();
+async fn configuration_may_be_read_and_what_resembles_it_written(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
     assert_eq!(world.read("outfitter.toml").await.unwrap(), "[model]");
     assert_eq!(world.read(".outfitter/rules").await.unwrap(), "mine");
     for path in [
@@ -120,8 +151,13 @@ async fn configuration_may_be_read_and_what_resembles_it_written() {
 #[case(".config/autostart/x.desktop")]
 #[case(".gitconfig")]
 #[tokio::test]
-async fn a_workspace_that_is_the_home_does_not_write_what_a_login_runs(#[case] path: &str) {
-    let world = World::with_workspace_at("home");
+async fn a_workspace_that_is_the_home_does_not_write_what_a_login_runs(
+    #[case] path: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::at(machine, "home").await else {
+        return;
+    };
     world.make(".bashrc", "mine");
     for mode in MODES {
         assert!(refused(&world, path, mode).await, "{path}, {mode:?}");

@@ -3,22 +3,96 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use outfitter_core::{
-    Bytes, FileRef, Files, FilesError, Glob, GlobFound, Hash, List, Listed, Put, PutMode, Range,
-    Reach, Search, SearchFound, Written,
+    Bytes, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
+    List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
 };
-use outfitter_sandbox::{LocalFiles, Protected};
+use outfitter_sandbox::ssh::SshSandbox;
+use outfitter_sandbox::{FileLimits, LocalFiles, Protected};
 use tempfile::TempDir;
+
+use crate::ssh::server::Server;
 
 pub(crate) const SECRET: &str = "the secret of secrets";
 
-pub(crate) struct World {
-    _dir: TempDir,
+/// Whose files they are: every promise that can be kept for both is tested with both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Machine {
+    /// This machine's, by directory handle.
+    Ours,
+    /// Another machine's, by SFTP: this one behind an `sshd` of the test's own.
+    Theirs,
+}
+
+/// A world, with files of this machine unless it says otherwise.
+pub(crate) struct World<F = LocalFiles> {
     pub(crate) home: PathBuf,
     pub(crate) workspace: PathBuf,
     pub(crate) outside: PathBuf,
-    pub(crate) files: LocalFiles,
+    pub(crate) files: F,
+    // Behind the files: they go first.
+    _server: Option<Server>,
+    _dir: TempDir,
+}
+
+impl World<Arc<dyn Files>> {
+    /// `None`, after saying why, where there is no such machine.
+    pub(crate) async fn on(machine: Machine) -> Option<Self> {
+        Self::limited_on(machine, FileLimits::default()).await
+    }
+
+    /// The same with other limits.
+    pub(crate) async fn limited_on(machine: Machine, limits: FileLimits) -> Option<Self> {
+        Self::with(machine, World::new(), limits, &[]).await
+    }
+
+    /// The same with the workspace at this path beneath the world's directory.
+    pub(crate) async fn at(machine: Machine, path: &str) -> Option<Self> {
+        let world = World::with_workspace_at(path);
+        Self::with(machine, world, FileLimits::default(), &[]).await
+    }
+
+    /// The same with this directory laid in for reading.
+    pub(crate) async fn reading_on(machine: Machine, laid: &Path) -> Option<Self> {
+        Self::with(machine, World::new(), FileLimits::default(), &[laid]).await
+    }
+
+    async fn with(
+        machine: Machine,
+        world: World,
+        limits: FileLimits,
+        laid: &[&Path],
+    ) -> Option<Self> {
+        let (files, server): (Arc<dyn Files>, _) = match machine {
+            Machine::Ours => {
+                let mut files = world.files.clone().with_limits(limits);
+                for laid in laid {
+                    files = files.with_read_only(laid).unwrap();
+                }
+                (Arc::new(files), None)
+            }
+            Machine::Theirs => {
+                let server = Server::with_home(&world.home)?;
+                let mut remote = server.remote();
+                remote.workspace = world.workspace.display().to_string();
+                let mut session = server.session(remote);
+                session.file_limits = limits;
+                session.read_only = laid.iter().map(|path| path.to_path_buf()).collect();
+                let sandbox = outfitter_sandbox::ssh::open(session).await.unwrap();
+                (Arc::new(Theirs(sandbox)), Some(server))
+            }
+        };
+        Some(Self {
+            home: world.home,
+            workspace: world.workspace,
+            outside: world.outside,
+            files,
+            _server: server,
+            _dir: world._dir,
+        })
+    }
 }
 
 impl World {
@@ -49,14 +123,17 @@ impl World {
         fs::write(home.join(".ssh/id_rsa"), SECRET).unwrap();
         let files = LocalFiles::open(&workspace, Protected::of_home(&home)).unwrap();
         Self {
-            _dir: dir,
             home,
             workspace,
             outside,
             files,
+            _server: None,
+            _dir: dir,
         }
     }
+}
 
+impl<F: AsFiles> World<F> {
     pub(crate) fn path(&self, relative: &str) -> PathBuf {
         self.workspace.join(relative)
     }
@@ -86,12 +163,15 @@ impl World {
             from: 0,
             max: 1 << 20,
         };
-        let chunk = self.files.read(here(path), range).await?;
+        let chunk = self.files.as_files().read(here(path), range).await?;
         Ok(String::from_utf8(chunk.bytes.to_vec()).unwrap())
     }
 
     pub(crate) async fn write(&self, path: &str, content: &str) -> Result<Written, FilesError> {
-        self.files.put(here(path), replace(content)).await
+        self.files
+            .as_files()
+            .put(here(path), replace(content))
+            .await
     }
 
     pub(crate) async fn list(&self, path: &str, depth: u32) -> Result<Listed, FilesError> {
@@ -101,7 +181,7 @@ impl World {
             hidden: false,
             ignored: false,
         };
-        self.files.list(here(path), list).await
+        self.files.as_files().list(here(path), list).await
     }
 
     pub(crate) async fn glob(&self, path: &str, pattern: &str) -> Result<GlobFound, FilesError> {
@@ -109,11 +189,77 @@ impl World {
             pattern: pattern.to_owned(),
             limit: 200,
         };
-        self.files.glob(here(path), glob).await
+        self.files.as_files().glob(here(path), glob).await
     }
 
     pub(crate) async fn grep(&self, path: &str, pattern: &str) -> Result<SearchFound, FilesError> {
-        self.files.search(here(path), search(pattern)).await
+        self.files
+            .as_files()
+            .search(here(path), search(pattern))
+            .await
+    }
+}
+
+/// What a world may have for files.
+pub(crate) trait AsFiles {
+    fn as_files(&self) -> &dyn Files;
+}
+
+impl AsFiles for LocalFiles {
+    fn as_files(&self) -> &dyn Files {
+        self
+    }
+}
+
+impl AsFiles for Arc<dyn Files> {
+    fn as_files(&self) -> &dyn Files {
+        &**self
+    }
+}
+
+/// The files of a sandbox on another machine, which lives as long as they are used.
+struct Theirs(SshSandbox);
+
+#[async_trait::async_trait]
+impl Files for Theirs {
+    async fn stat(&self, file: FileRef<'_>) -> Result<FileStat, FilesError> {
+        self.0.files().stat(file).await
+    }
+
+    async fn read(&self, file: FileRef<'_>, range: Range) -> Result<FileChunk, FilesError> {
+        self.0.files().read(file, range).await
+    }
+
+    async fn put(&self, file: FileRef<'_>, put: Put) -> Result<Written, FilesError> {
+        self.0.files().put(file, put).await
+    }
+
+    async fn commit(&self, changes: Vec<FileChange>) -> Result<(), FilesError> {
+        self.0.files().commit(changes).await
+    }
+
+    async fn hash(&self, file: FileRef<'_>) -> Result<Hash, FilesError> {
+        self.0.files().hash(file).await
+    }
+
+    async fn list(&self, dir: FileRef<'_>, list: List) -> Result<Listed, FilesError> {
+        self.0.files().list(dir, list).await
+    }
+
+    async fn glob(&self, dir: FileRef<'_>, glob: Glob) -> Result<GlobFound, FilesError> {
+        self.0.files().glob(dir, glob).await
+    }
+
+    async fn search(&self, at: FileRef<'_>, search: Search) -> Result<SearchFound, FilesError> {
+        self.0.files().search(at, search).await
+    }
+
+    async fn import(&self, from: PathBuf, to: FileRef<'_>) -> Result<(), FilesError> {
+        self.0.files().import(from, to).await
+    }
+
+    async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError> {
+        self.0.files().export(from, to).await
     }
 }
 

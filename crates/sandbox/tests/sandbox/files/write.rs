@@ -3,15 +3,20 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use outfitter_core::{Files, FilesError, Hash, PutMode};
+use outfitter_core::{FilesError, Hash, PutMode};
 use outfitter_sandbox::FileLimits;
 use rstest::rstest;
 
-use super::world::{SECRET, World, here, put, replace};
+use super::world::{AsFiles, Machine, SECRET, World, here, put, replace};
 
+#[rstest]
 #[tokio::test]
-async fn a_new_file_has_its_parents_made_and_the_mode_of_any_new_file() {
-    let world = World::new();
+async fn a_new_file_has_its_parents_made_and_the_mode_of_any_new_file(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let written = world.write("a/b/c.txt", "text").await.unwrap();
     assert!(written.created);
     assert_eq!((written.bytes, written.hash), (4, Hash::of("text")));
@@ -29,8 +34,13 @@ async fn a_new_file_has_its_parents_made_and_the_mode_of_any_new_file() {
 #[case(0o755)]
 #[case(0o666)]
 #[tokio::test]
-async fn a_replaced_file_keeps_its_mode_and_owner(#[case] mode: u32) {
-    let world = World::new();
+async fn a_replaced_file_keeps_its_mode_and_owner(
+    #[case] mode: u32,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("script", "old");
     world.make_mode("script", mode);
     let before = fs::metadata(&path).unwrap();
@@ -43,18 +53,28 @@ async fn a_replaced_file_keeps_its_mode_and_owner(#[case] mode: u32) {
     assert_eq!(world.bytes("script"), b"new");
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_reader_of_the_old_file_keeps_all_of_it() {
-    let world = World::new();
+async fn a_reader_of_the_old_file_keeps_all_of_it(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let path = world.make("a", "old content");
     let open = fs::File::open(&path).unwrap();
     world.write("a", "n").await.unwrap();
     assert_eq!(std::io::read_to_string(open).unwrap(), "old content");
 }
 
+#[rstest]
 #[tokio::test]
-async fn no_temporary_file_is_left_behind() {
-    let world = World::new();
+async fn no_temporary_file_is_left_behind(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("a", "old");
     world.write("a", "new").await.unwrap();
     world.write("b", "new").await.unwrap();
@@ -76,8 +96,13 @@ async fn no_temporary_file_is_left_behind() {
 #[case::dangling("nowhere")]
 #[case::dangling_outside("../../outside/new")]
 #[tokio::test]
-async fn a_final_link_is_neither_followed_nor_replaced(#[case] target: &str) {
-    let world = World::new();
+async fn a_final_link_is_neither_followed_nor_replaced(
+    #[case] target: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("real", "real");
     world.link("link", target);
     for mode in [PutMode::Replace, PutMode::Create, PutMode::Append] {
@@ -104,9 +129,14 @@ async fn a_final_link_is_neither_followed_nor_replaced(#[case] target: &str) {
     );
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_link_that_leads_nowhere_yet_does_not_become_a_parent() {
-    let world = World::new();
+async fn a_link_that_leads_nowhere_yet_does_not_become_a_parent(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.link("later", "../../outside/made");
     let error = world.write("later/x", "x").await.unwrap_err();
     assert!(
@@ -119,9 +149,12 @@ async fn a_link_that_leads_nowhere_yet_does_not_become_a_parent() {
     assert!(!world.outside.join("made").exists());
 }
 
+#[rstest]
 #[tokio::test]
-async fn creating_never_replaces() {
-    let world = World::new();
+async fn creating_never_replaces(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("a", "old");
     let error = world
         .files
@@ -140,8 +173,14 @@ async fn creating_never_replaces() {
 #[case::a_pipe("pipe", "a pipe")]
 #[case::a_socket("socket", "a socket")]
 #[tokio::test]
-async fn only_files_are_written_and_nothing_blocks(#[case] path: &str, #[case] what: &str) {
-    let world = World::new();
+async fn only_files_are_written_and_nothing_blocks(
+    #[case] path: &str,
+    #[case] what: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     fs::create_dir(world.path("dir")).unwrap();
     make_pipe(&world, "pipe");
     let _socket = std::os::unix::net::UnixListener::bind(world.path("socket")).unwrap();
@@ -158,9 +197,12 @@ async fn only_files_are_written_and_nothing_blocks(#[case] path: &str, #[case] w
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_path_through_a_file_is_none() {
-    let world = World::new();
+async fn a_path_through_a_file_is_none(#[values(Machine::Ours, Machine::Theirs)] machine: Machine) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     world.make("file", "x");
     for path in ["file/x", "file/x/y"] {
         for error in [
@@ -172,14 +214,19 @@ async fn a_path_through_a_file_is_none() {
     }
 }
 
+#[rstest]
 #[tokio::test]
-async fn too_much_is_refused_before_anything_is_made() {
-    let world = World::new();
+async fn too_much_is_refused_before_anything_is_made(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
     let limits = FileLimits {
         max_write_bytes: 4,
         ..FileLimits::default()
     };
-    let files = world.files.clone().with_limits(limits);
+    let Some(world) = World::limited_on(machine, limits).await else {
+        return;
+    };
+    let files = &world.files;
     files.put(here("a"), replace("1234")).await.unwrap();
     let error = files
         .put(here("new/a"), replace("12345"))
@@ -199,16 +246,21 @@ async fn too_much_is_refused_before_anything_is_made() {
     assert!(!world.path("new").exists());
 }
 
+#[rstest]
 #[tokio::test]
-async fn the_longest_name_can_be_written() {
-    let world = World::new();
+async fn the_longest_name_can_be_written(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
     let name = "n".repeat(255);
     world.write(&name, "x").await.unwrap();
     world.write(&name, "y").await.unwrap();
     assert_eq!(world.bytes(&name), b"y");
 }
 
-pub(crate) fn make_pipe(world: &World, name: &str) {
+pub(crate) fn make_pipe(world: &World<impl AsFiles>, name: &str) {
     let made = rustix::fs::mknodat(
         rustix::fs::CWD,
         world.path(name),

@@ -1,5 +1,6 @@
 //! Commands on another machine, which is this one behind an `sshd` of the test's own.
 
+mod files;
 mod jobs;
 mod refused;
-mod server;
+pub(crate) mod server;

@@ -7,10 +7,12 @@
 )]
 
 use std::fs;
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use outfitter_core::{Level, SystemClock};
@@ -20,6 +22,8 @@ use tempfile::TempDir;
 use crate::commands::kit::say;
 
 const SSHD: &str = "/usr/sbin/sshd";
+
+const FILES: &str = "Subsystem sftp internal-sftp\n";
 
 /// The server, and what a client needs.
 pub(crate) struct Server {
@@ -32,6 +36,16 @@ pub(crate) struct Server {
 impl Server {
     /// `None`, after saying why, where there is no `sshd`.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with(FILES)
+    }
+
+    /// The same for an account with this home.
+    pub(crate) fn with_home(home: &Path) -> Option<Self> {
+        Self::start_with(&format!("{FILES}SetEnv HOME={}\n", home.display()))
+    }
+
+    /// The same, told this; without a word of it there is no server of files.
+    pub(crate) fn start_with(more: &str) -> Option<Self> {
         if !Path::new(SSHD).exists() {
             say("SKIPPED(sshd): there is no OpenSSH server here");
             return None;
@@ -42,10 +56,15 @@ impl Server {
         }
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        for key in ["host", "client", "other"] {
-            run(Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(at(key)));
+        for (name, content) in keys() {
+            let mut options = fs::File::options();
+            let mut file = options
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(at(name))
+                .unwrap();
+            file.write_all(content).unwrap();
         }
         fs::copy(at("client.pub"), at("authorized")).unwrap();
         fs::create_dir(at("workspace")).unwrap();
@@ -69,7 +88,7 @@ impl Server {
             "ListenAddress 127.0.0.1\nPort {port}\nHostKey {base}/host\nPidFile none\n\
              AuthorizedKeysFile {base}/authorized\nStrictModes no\nUsePAM no\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-             PermitRootLogin prohibit-password\nMaxStartups 100\n"
+             PermitRootLogin prohibit-password\nMaxStartups 100\n{more}"
         );
         fs::write(at("config"), config).unwrap();
         let process = Self::serve(dir.path(), port);
@@ -110,6 +129,13 @@ impl Server {
         }
     }
 
+    /// The end of the server and of all its connections.
+    pub(crate) fn stop(&mut self) {
+        self.drop_connections();
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -132,6 +158,9 @@ impl Server {
             session_dir: self.path("session"),
             passed: Vec::new(),
             require: Level::None,
+            own_folder: None,
+            read_only: Vec::new(),
+            file_limits: outfitter_sandbox::FileLimits::default(),
             clock: Arc::new(SystemClock),
         }
     }
@@ -146,6 +175,26 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// Three pairs of keys, made once: they take longer than a server.
+fn keys() -> &'static [(&'static str, Vec<u8>)] {
+    static KEYS: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
+    KEYS.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keys = Vec::new();
+        for (key, public) in [
+            ("host", "host.pub"),
+            ("client", "client.pub"),
+            ("other", "other.pub"),
+        ] {
+            run(Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(dir.path().join(key)));
+            keys.extend([key, public].map(|name| (name, fs::read(dir.path().join(name)).unwrap())));
+        }
+        keys
+    })
 }
 
 fn children(parent: u32) -> Vec<u32> {
