@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 use encoding_rs::{CoderResult, Decoder, Encoder, EncoderResult, GB18030, GBK};
-use outfitter_core::{FileRef, FilesError, Hash, Hashing, ToolContext, ToolError};
+use outfitter_core::{FileKind, FileRef, FilesError, Hash, Hashing, ToolContext, ToolError};
 
 use super::charset::{Charset, Unencodable};
 use super::chunks::{Came, FIRST, each_chunk};
@@ -42,7 +42,13 @@ pub(super) async fn appendix(
     file: FileRef<'_>,
     text: String,
 ) -> Result<Appendix, ToolError> {
-    let first = match cx.sandbox.files().read(file, FIRST).await {
+    let files = cx.sandbox.files();
+    match files.stat(file).await {
+        Ok(stat) if stat.kind == FileKind::File => {}
+        // A new file, or one of which writing says itself why it is not written.
+        Ok(_) | Err(_) => return Ok(Appendix::plain(text)),
+    }
+    let first = match files.read(file, FIRST).await {
         Ok(first) => first,
         Err(FilesError::NotFound { .. }) => return Ok(Appendix::plain(text)),
         Err(error) => return Err(tool_error(error)),

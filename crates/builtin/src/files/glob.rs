@@ -1,19 +1,21 @@
 //! `glob`: files by name.
 
 use async_trait::async_trait;
-use outfitter_core::{
-    Effects, Facts, Glob, Outcome, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
-};
+use outfitter_core::{Effects, Facts, Glob, Reply, Role, Tool, ToolContext, ToolError, ToolSpec};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::FileAccess;
 use super::error::argument_error;
-use super::{FileAccess, Limit, note_walk, path_schema, walk_schema, with_properties};
-use crate::args::{self, to_usize, without_nul};
+use super::found::{Bound, Found, here, schema, start_schema};
+use crate::args::{self, without_nul};
 use crate::spec::{Words, object, spec};
 
-const DEFAULT_LIMIT: u64 = 200;
-const MAX_LIMIT: u64 = 2000;
+const LIMIT: Bound = Bound {
+    name: "limit",
+    default: 200,
+    most: 2000,
+};
 
 const WORDS: Words<'static> = Words {
     name: "glob",
@@ -49,8 +51,6 @@ impl GlobFiles {
     /// The tool behind this gate.
     #[must_use]
     pub fn new(access: FileAccess) -> Self {
-        let mut path = path_schema("The directory to look in");
-        path["default"] = ".".into();
         let input = object(
             &["pattern"],
             json!({
@@ -58,26 +58,15 @@ impl GlobFiles {
                     "type": "string", "minLength": 1, "maxLength": 1000,
                     "description": "Relative to path: *, **, ?, [abc], {a,b}.",
                 },
-                "path": path,
-                "limit": {
-                    "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT,
-                    "description": "At most this many files.",
-                },
+                "path": start_schema("The directory to look in"),
+                "limit": LIMIT.schema("At most this many files."),
             }),
         );
-        let output = with_properties(
-            object(
-                &["files", "count"],
-                json!({
-                    "files": {
-                        "type": "array", "items": { "type": "string" },
-                        "description": "Paths, the last changed first.",
-                    },
-                    "count": { "type": "integer", "description": "How many matched in all." },
-                }),
-            ),
-            walk_schema(),
-        );
+        let files = json!({
+            "type": "array", "items": { "type": "string" },
+            "description": "Paths, the last changed first.",
+        });
+        let output = schema("files", files, Some("How many matched in all."));
         Self {
             spec: ToolSpec {
                 min_role: Role::User,
@@ -96,16 +85,8 @@ struct Args {
     pattern: String,
     #[serde(default = "here")]
     path: String,
-    #[serde(default = "default_limit", deserialize_with = "args::whole")]
-    limit: u64,
-}
-
-fn here() -> String {
-    ".".to_owned()
-}
-
-fn default_limit() -> u64 {
-    DEFAULT_LIMIT
+    #[serde(default, deserialize_with = "args::maybe_whole")]
+    limit: Option<u64>,
 }
 
 #[async_trait]
@@ -123,10 +104,10 @@ impl Tool for GlobFiles {
         let args: Args = args::parse(args)?;
         let dir = self.access.file(cx, &args.path)?;
         without_nul(&args.pattern, "/pattern")?;
-        let limit = args.limit.clamp(1, MAX_LIMIT);
+        let limit = LIMIT.of(args.limit);
         let glob = Glob {
             pattern: args.pattern.clone(),
-            limit: to_usize(limit),
+            limit: limit.most,
         };
         let found = cx
             .sandbox
@@ -134,19 +115,13 @@ impl Tool for GlobFiles {
             .glob(dir, glob)
             .await
             .map_err(|error| argument_error(error, &[("/pattern", Some(&args.pattern))]))?;
-        let mut result = Map::new();
-        let paths: Value = found
-            .files
-            .iter()
-            .map(|entry| entry.path.as_str())
-            .collect();
-        result.insert("files".to_owned(), paths);
-        result.insert("count".to_owned(), found.count.into());
-        let reached = Limit {
-            said: format!("limit {limit}"),
-            reached: found.files.len() >= to_usize(limit),
-        };
-        note_walk(&mut result, &found.walked, &reached);
-        Ok(Outcome::json(Value::Object(result)).into())
+        let files = found.files.into_iter().map(|entry| entry.path.into());
+        Ok(Found {
+            items: ("files", files.collect()),
+            count: Some(found.count),
+            walked: &found.walked,
+            limit: &limit,
+        }
+        .reply())
     }
 }

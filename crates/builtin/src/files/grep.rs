@@ -2,19 +2,23 @@
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Effects, Facts, Outcome, Reply, Role, Search, SearchHit, SearchMode, Tool, ToolContext,
-    ToolError, ToolSpec,
+    Effects, Facts, Reply, Role, Search, SearchHit, SearchMode, Tool, ToolContext, ToolError,
+    ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::FileAccess;
 use super::error::argument_error;
-use super::{FileAccess, Limit, note_walk, path_schema, walk_schema, with_properties};
-use crate::args::{self, to_usize, without_nul};
+use super::found::{Bound, Found, here, schema, start_schema};
+use crate::args::{self, without_nul};
 use crate::spec::{Words, object, spec};
 
-const DEFAULT_LIMIT: u64 = 200;
-const MAX_LIMIT: u64 = 2000;
+const LIMIT: Bound = Bound {
+    name: "limit",
+    default: 200,
+    most: 2000,
+};
 const MAX_CONTEXT: u64 = 50;
 
 /// How much of one match is shown, whatever the backend gives.
@@ -68,8 +72,6 @@ impl Grep {
 }
 
 fn input() -> Value {
-    let mut path = path_schema("The file or directory to search");
-    path["default"] = ".".into();
     object(
         &["pattern"],
         json!({
@@ -77,7 +79,7 @@ fn input() -> Value {
                 "type": "string", "minLength": 1, "maxLength": 4000,
                 "description": "A regular expression.",
             },
-            "path": path,
+            "path": start_schema("The file or directory to search"),
             "glob": {
                 "type": "string", "minLength": 1, "maxLength": 1000,
                 "description": "Only files whose path matches this, for example *.py or src/**.",
@@ -104,36 +106,29 @@ fn input() -> Value {
                 "type": "integer", "minimum": 0, "maximum": MAX_CONTEXT, "default": 0,
                 "description": "Lines of context after each match.",
             },
-            "limit": {
-                "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT,
-                "description": "At most this many matches (files, in the modes that give files).",
-            },
+            "limit": LIMIT.schema("At most this many matches (files, in the modes that give files)."),
         }),
     )
 }
 
 fn output() -> Value {
     let lines = json!({ "type": "array", "items": { "type": "string" } });
-    with_properties(
-        object(
-            &["matches", "count"],
-            json!({
-                "matches": {
-                    "type": "array",
-                    "items": object(&["path"], json!({
-                        "path": { "type": "string" },
-                        "line": { "type": "integer", "description": "From 1; in mode content." },
-                        "column": { "type": "integer", "description": "In characters, from 1; in mode content." },
-                        "text": { "type": "string", "description": "The matching line or lines; in mode content." },
-                        "before": lines,
-                        "after": lines,
-                        "count": { "type": "integer", "description": "Matches of the file; in mode count." },
-                    })),
-                },
-                "count": { "type": "integer", "description": "How many there are, as far as was searched." },
-            }),
-        ),
-        walk_schema(),
+    let matches = json!({
+        "type": "array",
+        "items": object(&["path"], json!({
+            "path": { "type": "string" },
+            "line": { "type": "integer", "description": "From 1; in mode content." },
+            "column": { "type": "integer", "description": "In characters, from 1; in mode content." },
+            "text": { "type": "string", "description": "The matching line or lines; in mode content." },
+            "before": lines,
+            "after": lines,
+            "count": { "type": "integer", "description": "Matches of the file; in mode count." },
+        })),
+    });
+    schema(
+        "matches",
+        matches,
+        Some("How many there are, as far as was searched."),
     )
 }
 
@@ -155,16 +150,8 @@ struct Args {
     before: u64,
     #[serde(default, deserialize_with = "args::whole")]
     after: u64,
-    #[serde(default = "default_limit", deserialize_with = "args::whole")]
-    limit: u64,
-}
-
-fn here() -> String {
-    ".".to_owned()
-}
-
-fn default_limit() -> u64 {
-    DEFAULT_LIMIT
+    #[serde(default, deserialize_with = "args::maybe_whole")]
+    limit: Option<u64>,
 }
 
 #[async_trait]
@@ -182,7 +169,7 @@ impl Tool for Grep {
         let args: Args = args::parse(args)?;
         let at = self.access.file(cx, &args.path)?;
         without_nul(&args.pattern, "/pattern")?;
-        let limit = args.limit.clamp(1, MAX_LIMIT);
+        let limit = LIMIT.of(args.limit);
         let context = |lines: u64| u32::try_from(lines.min(MAX_CONTEXT)).unwrap_or(u32::MAX);
         let search = Search {
             pattern: args.pattern.clone(),
@@ -193,7 +180,7 @@ impl Tool for Grep {
             multiline: args.multiline,
             before: context(args.before),
             after: context(args.after),
-            limit: to_usize(limit),
+            limit: limit.most,
         };
         let found = cx
             .sandbox
@@ -208,20 +195,14 @@ impl Tool for Grep {
                 ];
                 argument_error(error, &texts)
             })?;
-        let mut result = Map::new();
-        let matches: Value = found
-            .hits
-            .iter()
-            .map(|hit| hit_json(hit, args.mode))
-            .collect();
-        result.insert("matches".to_owned(), matches);
-        result.insert("count".to_owned(), found.count.into());
-        let reached = Limit {
-            said: format!("limit {limit}"),
-            reached: found.hits.len() >= to_usize(limit),
-        };
-        note_walk(&mut result, &found.walked, &reached);
-        Ok(Outcome::json(Value::Object(result)).into())
+        let matches = found.hits.iter().map(|hit| hit_json(hit, args.mode));
+        Ok(Found {
+            items: ("matches", matches.collect()),
+            count: Some(found.count),
+            walked: &found.walked,
+            limit: &limit,
+        }
+        .reply())
     }
 }
 

@@ -2,21 +2,24 @@
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Effects, Facts, FileEntry, FileKind, List, Outcome, Reply, Role, Tool, ToolContext, ToolError,
-    ToolSpec,
+    Effects, Facts, FileEntry, FileKind, List, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::error::tool_error;
-use super::{FileAccess, Limit, about_path, note_walk, path_schema, walk_schema, with_properties};
-use crate::args::{self, to_usize};
+use super::found::{Bound, Found, here, schema, start_schema};
+use super::{FileAccess, about_path};
+use crate::args;
 use crate::spec::{Words, object, spec};
 
 const DEFAULT_DEPTH: u64 = 2;
 const MAX_DEPTH: u64 = 20;
-const DEFAULT_ITEMS: u64 = 200;
-const MAX_ITEMS: u64 = 2000;
+const ITEMS: Bound = Bound {
+    name: "max_items",
+    default: 200,
+    most: 2000,
+};
 
 const WORDS: Words<'static> = Words {
     name: "list_dir",
@@ -52,42 +55,30 @@ impl ListDir {
     /// The tool behind this gate.
     #[must_use]
     pub fn new(access: FileAccess) -> Self {
-        let mut path = path_schema("The directory");
-        path["default"] = ".".into();
         let input = object(
             &[],
             json!({
-                "path": path,
+                "path": start_schema("The directory"),
                 "depth": {
                     "type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": DEFAULT_DEPTH,
                     "description": "How many levels; 1 is the directory's own entries.",
                 },
-                "max_items": {
-                    "type": "integer", "minimum": 1, "maximum": MAX_ITEMS, "default": DEFAULT_ITEMS,
-                    "description": "At most this many entries.",
-                },
+                "max_items": ITEMS.schema("At most this many entries."),
                 "include_hidden": {
                     "type": "boolean", "default": false,
                     "description": "Also names that begin with a dot and what .gitignore leaves out.",
                 },
             }),
         );
-        let output = with_properties(
-            object(
-                &["entries"],
-                json!({
-                    "entries": {
-                        "type": "array",
-                        "items": object(&["path", "kind"], json!({
-                            "path": { "type": "string" },
-                            "kind": { "enum": ["file", "directory", "symlink", "special"] },
-                            "size": { "type": "integer", "description": "Of a file, in bytes." },
-                        })),
-                    },
-                }),
-            ),
-            walk_schema(),
-        );
+        let entries = json!({
+            "type": "array",
+            "items": object(&["path", "kind"], json!({
+                "path": { "type": "string" },
+                "kind": { "enum": ["file", "directory", "symlink", "special"] },
+                "size": { "type": "integer", "description": "Of a file, in bytes." },
+            })),
+        });
+        let output = schema("entries", entries, None);
         Self {
             spec: ToolSpec {
                 min_role: Role::User,
@@ -107,22 +98,14 @@ struct Args {
     path: String,
     #[serde(default = "default_depth", deserialize_with = "args::whole")]
     depth: u64,
-    #[serde(default = "default_items", deserialize_with = "args::whole")]
-    max_items: u64,
+    #[serde(default, deserialize_with = "args::maybe_whole")]
+    max_items: Option<u64>,
     #[serde(default)]
     include_hidden: bool,
 }
 
-fn here() -> String {
-    ".".to_owned()
-}
-
 fn default_depth() -> u64 {
     DEFAULT_DEPTH
-}
-
-fn default_items() -> u64 {
-    DEFAULT_ITEMS
 }
 
 #[async_trait]
@@ -139,10 +122,10 @@ impl Tool for ListDir {
         let args: Args = args::parse(args)?;
         let dir = self.access.file(cx, &args.path)?;
         let depth = args.depth.clamp(1, MAX_DEPTH);
-        let max_items = args.max_items.clamp(1, MAX_ITEMS);
+        let limit = ITEMS.of(args.max_items);
         let list = List {
             depth: u32::try_from(depth).unwrap_or(u32::MAX),
-            max_items: to_usize(max_items),
+            max_items: limit.most,
             hidden: args.include_hidden,
             ignored: args.include_hidden,
         };
@@ -152,19 +135,18 @@ impl Tool for ListDir {
             .list(dir, list)
             .await
             .map_err(tool_error)?;
-        let mut result = Map::new();
-        result.insert("entries".to_owned(), entries_json(&listed.entries));
-        let limit = Limit {
-            said: format!("max_items {max_items}"),
-            reached: listed.entries.len() >= to_usize(max_items),
-        };
-        note_walk(&mut result, &listed.walked, &limit);
-        Ok(Outcome::json(Value::Object(result)).into())
+        Ok(Found {
+            items: ("entries", entries_json(&listed.entries)),
+            count: None,
+            walked: &listed.walked,
+            limit: &limit,
+        }
+        .reply())
     }
 }
 
 /// Entries as they stand in results.
-pub(super) fn entries_json(entries: &[FileEntry]) -> Value {
+pub(super) fn entries_json(entries: &[FileEntry]) -> Vec<Value> {
     entries
         .iter()
         .map(|entry| match entry.kind {

@@ -6,6 +6,7 @@ mod charset;
 mod chunks;
 mod endings;
 mod error;
+mod found;
 mod glob;
 mod grep;
 mod list_dir;
@@ -28,8 +29,8 @@ pub use read::FileRead;
 pub use update::FileUpdate;
 pub use write::FileWrite;
 
-use outfitter_core::{Facts, Hash, ToolError, ToolSpec, Walked};
-use serde_json::{Map, Value, json};
+use outfitter_core::{Facts, Hash, ToolError, ToolSpec};
+use serde_json::{Value, json};
 
 /// How many bytes are asked for at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -59,57 +60,4 @@ fn parse_hash(text: Option<&str>) -> Result<Option<Hash>, ToolError> {
         })
     })
     .transpose()
-}
-
-/// The limit that a caller set.
-struct Limit {
-    /// Its name and value.
-    said: String,
-    /// Whether as much was given as it allows.
-    reached: bool,
-}
-
-/// Says in a result what a walk left out, and which limit cut it.
-fn note_walk(result: &mut Map<String, Value>, walked: &Walked, limit: &Limit) {
-    if walked.truncated {
-        let notice = if limit.reached {
-            format!("cut at {}", limit.said)
-        } else {
-            "cut where a walk ends at the latest; ask for a smaller part".to_owned()
-        };
-        result.insert("truncated".to_owned(), Value::Bool(true));
-        result.insert("notice".to_owned(), notice.into());
-    }
-    if !walked.skipped.is_empty() {
-        result.insert("skipped".to_owned(), json!(walked.skipped));
-    }
-}
-
-/// What [`note_walk`] may add, for output schemas.
-fn walk_schema() -> [(&'static str, Value); 3] {
-    [
-        (
-            "truncated",
-            json!({ "const": true, "description": "There when a limit cut the result." }),
-        ),
-        (
-            "notice",
-            json!({ "type": "string", "description": "Which limit it was." }),
-        ),
-        (
-            "skipped",
-            json!({
-                "type": "array", "items": { "type": "string" },
-                "description": "What could not be read, and why.",
-            }),
-        ),
-    ]
-}
-
-/// Adds properties to the schema of an object.
-fn with_properties<const N: usize>(mut schema: Value, more: [(&str, Value); N]) -> Value {
-    for (name, property) in more {
-        schema["properties"][name] = property;
-    }
-    schema
 }

@@ -8,15 +8,16 @@ use outfitter_core::{
     ToolContext, ToolError, ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::chunks::{FIRST, each_chunk};
 use super::error::tool_error;
+use super::found::{Found, Limit};
 use super::list_dir::entries_json;
 use super::pass::Pass;
 use super::scan::Pick;
 use super::sniff::{Start, judge};
-use super::{FileAccess, Limit, about_path, note_walk, path_schema};
+use super::{FileAccess, about_path, path_schema};
 use crate::FilesOptions;
 use crate::args::{self, to_usize};
 use crate::spec::{Words, object, spec};
@@ -204,14 +205,18 @@ async fn directory(
     let Ok(listed) = files.list(dir, list).await else {
         return Err(tool_error(not_a_file));
     };
-    let mut result = Map::new();
-    result.insert("directory".to_owned(), Value::Bool(true));
-    result.insert("entries".to_owned(), entries_json(&listed.entries));
     let limit = Limit {
         said: format!("{MAX_ENTRIES} entries; list_dir gives more"),
-        reached: listed.entries.len() >= MAX_ENTRIES,
+        most: MAX_ENTRIES,
     };
-    note_walk(&mut result, &listed.walked, &limit);
+    let mut result = Found {
+        items: ("entries", entries_json(&listed.entries)),
+        count: None,
+        walked: &listed.walked,
+        limit: &limit,
+    }
+    .result();
+    result.insert("directory".to_owned(), Value::Bool(true));
     Ok(Value::Object(result))
 }
 

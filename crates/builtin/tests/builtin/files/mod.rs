@@ -1,9 +1,11 @@
 //! The tools on files, on real files.
 
 mod appending;
+mod bounds;
 mod bytes;
 mod encodings;
 mod finding;
+mod odd;
 mod patching;
 mod reach;
 mod reading;

@@ -1,10 +1,12 @@
 //! What the tests of tools share.
 
+mod growing;
 mod screen;
 mod script;
 mod shelf;
 mod workspace;
 
+pub(crate) use growing::Growing;
 pub(crate) use screen::Screen;
 pub(crate) use script::{Pieces, Print, Script};
 pub(crate) use shelf::Shelf;
