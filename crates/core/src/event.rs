@@ -109,8 +109,8 @@ pub struct RunStarted {
     pub model: Option<String>,
     /// The mode of the run: how much of what is granted it may use.
     pub mode: Mode,
-    /// The names shown to the model.
-    pub tools: Vec<String>,
+    /// The names shown to the model. Every run of a session has them, so they are shared.
+    pub tools: Arc<[String]>,
     /// The skills in use.
     pub skills: Vec<String>,
     /// Where commands run.
@@ -208,6 +208,8 @@ pub enum WarningCode {
     Refused,
     /// The model was asked to choose something for us and did not; says what was taken instead.
     Fallback,
+    /// A yes for longer than the session could not be kept; it holds for its call alone.
+    NotKept,
 }
 
 /// What happened.

@@ -2,7 +2,7 @@
 
 mod refusing;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 pub use bytes::Bytes;
@@ -468,4 +468,21 @@ pub trait Files: Send + Sync {
     /// # Errors
     /// [`FilesError`].
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError>;
+
+    /// The absolute path, without links, that this one leads to now, also where its last parts are
+    /// not there; none where that cannot be told. For rules, which mean files and not their
+    /// spellings: nothing is opened, and nothing is refused.
+    fn leads_to(&self, _path: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether both paths name one file on disk, as hard links do. For rules, as above.
+    fn is_same(&self, _one: &str, _other: &str) -> bool {
+        false
+    }
+
+    /// The directory that `~` means, where it means one.
+    fn home(&self) -> Option<&Path> {
+        None
+    }
 }

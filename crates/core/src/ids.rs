@@ -147,6 +147,10 @@ text_id!(
     InterruptId, "an interrupt id", "not empty", |text| !text.is_empty()
 );
 text_id!(
+    /// A yes that holds beyond its session.
+    ApprovalId, "an approval id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+);
+text_id!(
     /// Content too large or too binary to inline. Safe as a file name.
     ArtifactId, "an artifact id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
 );
@@ -191,6 +195,7 @@ minted!(RunId, "run_");
 minted!(CallId, "call_");
 minted!(MessageId, "msg_");
 minted!(InterruptId, "int_");
+minted!(ApprovalId, "apr_");
 minted!(ArtifactId, "art_");
 minted!(JobId, "job_");
 

@@ -7,6 +7,7 @@
 //! its traits without taking the rest.
 
 mod any_value;
+mod approval;
 mod arguments;
 mod artifact;
 mod authority;
@@ -43,6 +44,7 @@ mod strict_json;
 mod time;
 mod tool;
 
+pub use approval::{ApprovalStore, MAX_STANDING_APPROVALS, StandingApproval};
 pub use arguments::{Arguments, Malformed, MalformedKind};
 pub use artifact::{
     ArtifactChunk, ArtifactError, ArtifactInfo, ArtifactStore, NewArtifact, RefusingArtifacts,
@@ -67,7 +69,7 @@ pub use files::{
 pub use grant::{Grant, NameSet, Pattern, Selection};
 pub use history::{PastCalls, SessionHistory};
 pub use ids::{
-    ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId, SourceId,
+    ApprovalId, ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId, SourceId,
     ToolName,
 };
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
@@ -75,6 +77,7 @@ pub use journal::{Journal, JournalError};
 pub use log::{
     Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, Mention, NewEntry, Page,
     PageRequest, RequestMade, Scope, Seq, SessionSummary, Sessions, StoreError, Stored,
+    WorkflowInUse,
 };
 pub use message::{Message, MessageRole, Part, PartSource, ToolCall};
 pub use mode::Mode;
@@ -85,7 +88,7 @@ pub use model::{
 pub use model_error::{ModelError, Phase};
 pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
 pub use output::{Projection, Status, ToolOutput, Truncated};
-pub use policy::{CallFacts, Decision, Policy, Verdict};
+pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Policy, Verdict};
 pub use principal::{Channel, Principal, Role, StreamId, Subject, Tenant};
 pub use progress::{Progress, ProgressSink, Stream};
 pub use questionnaire::{
@@ -95,7 +98,7 @@ pub use sandbox::{
     CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk, Refusal,
     Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo,
 };
-pub use services::{Expansion, Services, ToolFound, ToolIndex};
+pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
 pub use strict_json::parse_strict;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Facts, Principal, SandboxInfo, ToolSpec};
+use crate::{Facts, Files, Principal, SandboxInfo, ToolSpec};
 
 /// A verdict. The stricter wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +64,7 @@ impl Decision {
 }
 
 /// A call as a policy sees it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct CallFacts<'a> {
     /// The tool.
     pub spec: &'a ToolSpec,
@@ -74,7 +74,29 @@ pub struct CallFacts<'a> {
     pub facts: &'a Facts,
     /// Where it would run.
     pub sandbox: &'a SandboxInfo,
+    /// The files there, for what paths lead to.
+    pub files: &'a dyn Files,
+    /// The agent that makes it: [`MAIN_AGENT`], or the name of another one.
+    pub agent: &'a str,
 }
+
+impl std::fmt::Debug for CallFacts<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CallFacts")
+            .field("tool", &self.spec.name)
+            .field("args", self.args)
+            .field("facts", self.facts)
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name of the agent that answers people, in rules.
+pub const MAIN_AGENT: &str = "main";
+
+/// The agent that a call is made by, where it is not [`MAIN_AGENT`]: a service of its run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallingAgent(pub String);
 
 /// Decides. Pure: the same question has the same answer.
 pub trait Policy: Send + Sync {

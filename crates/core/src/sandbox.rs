@@ -101,6 +101,9 @@ pub struct Exit {
     pub signal: Option<i32>,
     /// Whether its own deadline ended it.
     pub timed_out: bool,
+    /// Whether the program that ran it ended first, and it with that: how far it came is not known,
+    /// and the other fields say only what is.
+    pub interrupted: bool,
     /// How long it ran.
     pub duration: Duration,
     /// How many processes it had left behind that were then killed.
@@ -169,6 +172,8 @@ pub struct JobInfo {
     pub started: UnixMs,
     /// Whether it runs.
     pub running: bool,
+    /// What became of it, where that is all that is known, or its output is all that is left.
+    pub lost: Option<Lost>,
 }
 
 /// Why a sandbox did not do it.
@@ -191,7 +196,8 @@ pub enum SandboxError {
     /// No such job of this session.
     #[error("find the job {0}")]
     NotFound(JobId),
-    /// A job of this session that is known and gone, and its output with it.
+    /// A job of this session that is known and gone, and its output with it. One whose output is
+    /// still there is no error: its [`Exit`] says that it was interrupted.
     #[error("find the output of the job {job}")]
     Lost {
         /// Its id.
@@ -282,12 +288,18 @@ impl RefusingSandbox {
     /// One.
     #[must_use]
     pub fn new() -> Self {
+        Self::at(PathBuf::new())
+    }
+
+    /// One that says it works in this directory.
+    #[must_use]
+    pub fn at(workspace: PathBuf) -> Self {
         Self(SandboxInfo {
             backend: "none".to_owned(),
             level: Level::None,
             isolating: false,
             missing: vec![Self::REASON.to_owned()],
-            workspace: PathBuf::new(),
+            workspace,
             network: false,
         })
     }

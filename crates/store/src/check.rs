@@ -1,6 +1,6 @@
 //! What every log holds its callers to.
 
-use outfitter_core::{Durability, EntryBody, NewEntry, StoreError};
+use outfitter_core::{Durability, EntryBody, MAX_STANDING_APPROVALS, NewEntry, StoreError};
 
 /// The most entries that one read gives, whatever was asked for.
 pub const MAX_READ_PAGE: u32 = 10_000;
@@ -25,12 +25,20 @@ pub(crate) fn entries(entries: &[NewEntry]) -> Result<(), StoreError> {
         | EntryBody::Intent(_)
         | EntryBody::Answer(_)
         | EntryBody::Activated(_)
-        | EntryBody::Suggested(_) => false,
+        | EntryBody::Suggested(_)
+        | EntryBody::Workflow(_) => false,
     });
     if ephemeral {
         return Err(refuse("an ephemeral event is never stored"));
     }
     Ok(())
+}
+
+/// One more approval than are kept for one person.
+pub(crate) fn too_many_approvals() -> StoreError {
+    refuse(format!(
+        "there are {MAX_STANDING_APPROVALS} approvals already; take some back first"
+    ))
 }
 
 /// An error of the store without a cause beneath it.

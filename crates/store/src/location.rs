@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use outfitter_core::{ArtifactStore, Clock, Log};
+use outfitter_core::{ApprovalStore, ArtifactStore, Clock, Log};
 
 use crate::{FileArtifacts, MemoryArtifacts, MemoryLog, SqliteLog};
 
@@ -101,6 +101,8 @@ pub struct Store {
     pub log: Arc<dyn Log>,
     /// What they produce.
     pub artifacts: Arc<dyn ArtifactStore>,
+    /// What people approved for longer than a session.
+    pub approvals: Arc<dyn ApprovalStore>,
 }
 
 /// The store of a URL, with its artifacts in the data directory; in memory both are. Touches
@@ -108,14 +110,22 @@ pub struct Store {
 #[must_use]
 pub fn open(url: &StoreUrl, data_dir: &Path, clock: Arc<dyn Clock>) -> Store {
     match url {
-        StoreUrl::Memory => Store {
-            log: Arc::new(MemoryLog::new()),
-            artifacts: Arc::new(MemoryArtifacts::new(clock)),
-        },
-        StoreUrl::Sqlite(path) => Store {
-            log: Arc::new(SqliteLog::new(path)),
-            artifacts: Arc::new(FileArtifacts::new(data_dir.join(ARTIFACTS), clock)),
-        },
+        StoreUrl::Memory => {
+            let log = Arc::new(MemoryLog::new());
+            Store {
+                log: log.clone(),
+                artifacts: Arc::new(MemoryArtifacts::new(clock)),
+                approvals: log,
+            }
+        }
+        StoreUrl::Sqlite(path) => {
+            let log = Arc::new(SqliteLog::new(path));
+            Store {
+                log: log.clone(),
+                artifacts: Arc::new(FileArtifacts::new(data_dir.join(ARTIFACTS), clock)),
+                approvals: log,
+            }
+        }
     }
 }
 

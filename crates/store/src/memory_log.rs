@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Append, AppendError, Entry, Fence, Log, Page, PageRequest, Scope, Seq, SessionId,
-    SessionSummary, Sessions, StoreError, UnixMs,
+    Append, AppendError, ApprovalId, ApprovalStore, Entry, Fence, Log, MAX_STANDING_APPROVALS,
+    Page, PageRequest, Scope, Seq, SessionId, SessionSummary, Sessions, StandingApproval,
+    StoreError, UnixMs,
 };
 
 use crate::check::{self, MAX_LIST_PAGE, MAX_READ_PAGE};
@@ -25,6 +26,7 @@ pub struct MemoryLog {
 #[derive(Debug, Default)]
 struct State {
     scopes: HashMap<Scope, HashMap<SessionId, Session>>,
+    approvals: HashMap<Scope, Vec<StandingApproval>>,
     entries: usize,
 }
 
@@ -220,5 +222,42 @@ impl Log for MemoryLog {
         // A long session is freed outside the lock.
         drop(gone);
         Ok(())
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for MemoryLog {
+    async fn remember(&self, scope: &Scope, approval: StandingApproval) -> Result<(), StoreError> {
+        let mut state = self.state();
+        let kept = state.approvals.entry(scope.clone()).or_default();
+        kept.retain(|old| old.expires > approval.at);
+        if kept.len() >= MAX_STANDING_APPROVALS {
+            return Err(check::too_many_approvals());
+        }
+        if kept.iter().all(|old| old.interrupt != approval.interrupt) {
+            kept.push(approval);
+        }
+        Ok(())
+    }
+
+    async fn standing(&self, scope: &Scope) -> Result<Vec<StandingApproval>, StoreError> {
+        let mut all = self
+            .state()
+            .approvals
+            .get(scope)
+            .cloned()
+            .unwrap_or_default();
+        all.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| b.id.cmp(&a.id)));
+        Ok(all)
+    }
+
+    async fn revoke(&self, scope: &Scope, id: &ApprovalId) -> Result<bool, StoreError> {
+        let mut state = self.state();
+        let Some(kept) = state.approvals.get_mut(scope) else {
+            return Ok(false);
+        };
+        let before = kept.len();
+        kept.retain(|approval| approval.id != *id);
+        Ok(kept.len() < before)
     }
 }

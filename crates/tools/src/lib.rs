@@ -83,7 +83,8 @@ mod view;
 pub mod __private;
 
 pub use approvals::{
-    ApprovalScope, Approvals, approval_answer, approved_from_now_on, can_be_remembered,
+    ApprovalScope, Approvals, ApprovedAlways, approval_answer, approval_scopes, approved_always,
+    approved_for, approved_from_now_on, may_approve_always,
 };
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
@@ -92,7 +93,7 @@ pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
 pub use pipeline::{Approval, Pipeline, PipelineOptions, arguments_hash, check_answer};
-pub use policy::{BadRule, DefaultPolicy, Rule, Rules};
+pub use policy::{BadRule, DefaultPolicy, Rule, RuleArgs, Rules};
 pub use presentation::{Candidate, Presentation, SUGGESTION_THRESHOLD, Suggestion, ToChoose};
 pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;

@@ -31,6 +31,7 @@ pub struct ToolView {
     pub(crate) trimmed_to: Option<Arc<BTreeSet<ToolName>>>,
     schemas: Arc<[ToolSchema]>,
     hash: OnceLock<Hash>,
+    names: OnceLock<Arc<[String]>>,
     faults: Vec<SourceFault>,
 }
 
@@ -113,6 +114,7 @@ impl ToolView {
             trimmed_to: None,
             schemas: Arc::default(),
             hash: OnceLock::new(),
+            names: OnceLock::new(),
             faults,
         };
         view.trimmed_to = view.trimmed(session.suggested.as_ref());
@@ -137,6 +139,13 @@ impl ToolView {
     /// The names that go into a model request, sorted.
     pub fn presented(&self) -> impl Iterator<Item = &ToolName> {
         self.schemas.iter().map(|schema| &schema.name)
+    }
+
+    /// The same as texts, for the record of each run.
+    #[must_use]
+    pub fn presented_names(&self) -> Arc<[String]> {
+        let names = || self.presented().map(ToString::to_string).collect();
+        self.names.get_or_init(names).clone()
     }
 
     /// The hash of what goes into a model request.

@@ -19,7 +19,7 @@ const ROWS_AT_ONCE: usize = 32;
 
 /// Takes the write lock at once. A transaction that begins by reading could find at its first
 /// write that it read too early, and no waiting helps then.
-const BEGIN: &str = "BEGIN IMMEDIATE";
+pub(super) const BEGIN: &str = "BEGIN IMMEDIATE";
 
 /// An entry as its row.
 struct NewRow {

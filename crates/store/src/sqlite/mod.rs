@@ -10,6 +10,7 @@
 //! those too, at the price of a wait for the disk (0.1 to 2 ms) in every append.
 
 mod append;
+mod approvals;
 mod error;
 mod open;
 mod read;
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Append, AppendError, Log, Mention, Page, PageRequest, Scope, Seq, SessionId, Sessions,
-    StoreError,
+    Append, AppendError, ApprovalId, ApprovalStore, Log, Mention, Page, PageRequest, Scope, Seq,
+    SessionId, Sessions, StandingApproval, StoreError,
 };
 use tokio::sync::OnceCell;
 
@@ -109,5 +110,20 @@ impl Log for SqliteLog {
 
     async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {
         append::delete(self.used().await?, scope, session).await
+    }
+}
+
+#[async_trait]
+impl ApprovalStore for SqliteLog {
+    async fn remember(&self, scope: &Scope, approval: StandingApproval) -> Result<(), StoreError> {
+        approvals::remember(self.used().await?, scope, &approval).await
+    }
+
+    async fn standing(&self, scope: &Scope) -> Result<Vec<StandingApproval>, StoreError> {
+        approvals::standing(self.used().await?, scope).await
+    }
+
+    async fn revoke(&self, scope: &Scope, id: &ApprovalId) -> Result<bool, StoreError> {
+        approvals::revoke(self.used().await?, scope, id).await
     }
 }

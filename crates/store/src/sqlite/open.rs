@@ -12,9 +12,10 @@ use super::error::{LogOpenError, is_busy};
 use crate::private_fs;
 
 /// The changes that bring a file from each version to the next, the first from nothing to 1.
-const MIGRATIONS: &[&str] = &[include_str!(
-    "../../migrations/0001_sessions_and_entries.sql"
-)];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_sessions_and_entries.sql"),
+    include_str!("../../migrations/0002_approvals.sql"),
+];
 
 /// The version of the files that this program writes, in `PRAGMA user_version`.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;

@@ -7,7 +7,7 @@ use outfitter_core::{
     EventSeq, Hash, Intent, Interrupt, InterruptId, InterruptKind, Message, MessageId, MessageRole,
     Mode, NewEntry, OnExpiry, Part, PartSource, RequestMade, Role, RunId, RunOutcome, RunOutput,
     RunStarted, SandboxSummary, Status, SuggestedAction, TokenUsage, ToolCall, ToolName,
-    ToolOutput, Truncated, UiHints, UnixMs, UsageSource, WarningCode,
+    ToolOutput, Truncated, UiHints, UnixMs, UsageSource, WarningCode, WorkflowInUse,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -270,7 +270,7 @@ fn run_started() -> BoxedStrategy<RunStarted> {
                 model,
                 mode,
                 skills: tools.clone(),
-                tools,
+                tools: tools.into(),
                 sandbox: SandboxSummary { backend, level },
                 workflow,
             },
@@ -381,6 +381,10 @@ pub(crate) fn body() -> BoxedStrategy<EntryBody> {
                 at: UnixMs(at),
             })
         ),
+        1 => vec(tool(), 0..3).prop_map(EntryBody::Suggested),
+        1 => option::of((text(), text())).prop_map(|chosen| {
+            EntryBody::Workflow(chosen.map(|(name, text)| WorkflowInUse { name, text }))
+        }),
     ]
     .boxed()
 }

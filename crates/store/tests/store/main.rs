@@ -7,6 +7,7 @@
 )]
 
 mod any_entry;
+mod approvals;
 mod artifacts;
 mod conformance;
 mod opening;

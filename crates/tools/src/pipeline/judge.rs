@@ -5,20 +5,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use outfitter_core::{
-    Ask, CallFacts, Code, Decision, Facts, Hash, InterruptKind, OnExpiry, ToolError, ToolName,
-    Verdict,
+    Ask, CallFacts, CallingAgent, Code, Decision, Facts, InterruptKind, MAIN_AGENT, OnExpiry,
+    ToolError, ToolName, Verdict,
 };
 use serde_json::Value;
 
 use super::execute::told;
 use super::guarded::panicked;
 use super::{Checked, Head, Refusal, Stage, faults, look_up};
-use crate::approvals::{self, Approvals};
+use crate::approvals::{Approvals, Kept, Lasting};
 use crate::coerce::coerce;
-use crate::policy;
+use crate::policy::{self, Part};
 use crate::registered::Registered;
 use crate::view::LookUp;
-use crate::{RunHandle, ToolView};
+use crate::{Redactor, RunHandle, ToolView};
 
 /// How long a call waits for a yes. Then it is denied.
 const APPROVAL_EXPIRES: Duration = Duration::from_secs(24 * 60 * 60);
@@ -52,6 +52,7 @@ pub(crate) fn judge<'v>(
     view: &ToolView,
     run: &RunHandle,
     consent: Consent,
+    redactor: &Redactor,
 ) -> Stage<Granted<'v>> {
     let Checked { head, args, tool } = checked;
     // Facts and policies may be anybody's code.
@@ -60,7 +61,7 @@ pub(crate) fn judge<'v>(
     }))
     .unwrap_or_else(|panic| Err(panicked(&tool.spec.name, &*panic).into()));
     let permitted = judged.and_then(|judged| {
-        let permit = permit(&judged, consent, run)?;
+        let permit = permit(tool, &judged, consent, run, redactor)?;
         Ok((judged.facts, permit))
     });
     match permitted {
@@ -87,7 +88,7 @@ struct Judged {
     facts: Facts,
     decision: Decision,
     /// What an approval that is remembered holds for, of all of them; none where it cannot be.
-    shape: Option<Vec<Hash>>,
+    shape: Option<Vec<Part>>,
 }
 
 fn decide(
@@ -120,11 +121,14 @@ fn decide(
             ),
         ));
     }
+    let agent = run.services.get::<CallingAgent>();
     let call = CallFacts {
         spec: &tool.spec,
         args,
         facts: &facts,
         sandbox: run.sandbox.info(),
+        files: run.sandbox.files(),
+        agent: agent.as_deref().map_or(MAIN_AGENT, |agent| &agent.0),
     };
     let mut decision = view.policy().decide(&run.who, &call);
     let mut shape = match decision.verdict {
@@ -184,26 +188,41 @@ fn decide_inner(
     decide(tool, &args, view, run, depth)
 }
 
-fn permit(judged: &Judged, consent: Consent, run: &RunHandle) -> Result<Permit, ToolError> {
+fn permit(
+    tool: &Registered,
+    judged: &Judged,
+    consent: Consent,
+    run: &RunHandle,
+    redactor: &Redactor,
+) -> Result<Permit, ToolError> {
     let Judged {
         decision, shape, ..
     } = judged;
     let shape = shape.as_deref();
     let asks = decision.verdict == Verdict::Ask;
-    if asks && consent != Consent::Never && approved_before(shape, run) {
+    let approvals = run.services.get::<dyn Approvals>();
+    if asks && consent != Consent::Never && approved_before(shape, approvals.as_deref()) {
         return Ok(Permit::Given);
     }
     match (decision.verdict, consent) {
         (Verdict::Allow, _) | (Verdict::Ask, Consent::Given) => Ok(Permit::Given),
-        (Verdict::Ask, Consent::CanBeAsked) => Ok(Permit::Ask(Box::new(Ask {
-            kind: InterruptKind::Approval {
-                reason: decision.reason.clone(),
-            },
-            schema: Some(approvals::schema(shape)),
-            expires_in: APPROVAL_EXPIRES,
-            on_expiry: OnExpiry::Deny,
-            state: approvals::state(shape),
-        }))),
+        (Verdict::Ask, Consent::CanBeAsked) => {
+            let lasting = match approvals {
+                Some(approvals) if approvals.keeps() => Lasting::Yes,
+                Some(_) | None => Lasting::No,
+            };
+            let shape = shape.map(|parts| shown(parts, redactor));
+            let kept = Kept::of(&tool.spec.name, shape.as_deref(), &run.who, lasting);
+            Ok(Permit::Ask(Box::new(Ask {
+                kind: InterruptKind::Approval {
+                    reason: decision.reason.clone(),
+                },
+                schema: Some(kept.schema()),
+                expires_in: APPROVAL_EXPIRES,
+                on_expiry: OnExpiry::Deny,
+                state: kept.state(),
+            })))
+        }
         (Verdict::Ask, Consent::CannotBeAsked | Consent::Never) => Err(ToolError::new(
             Code::NeedsApproval,
             format!("a person must approve this call: {}", decision.reason),
@@ -217,9 +236,18 @@ fn permit(judged: &Judged, consent: Consent, run: &RunHandle) -> Result<Permit, 
 }
 
 /// Whether each part of a call was approved before, for calls like it.
-fn approved_before(shape: Option<&[Hash]>, run: &RunHandle) -> bool {
-    let Some(approvals) = run.services.get::<dyn Approvals>() else {
+fn approved_before(shape: Option<&[Part]>, approvals: Option<&dyn Approvals>) -> bool {
+    let Some((parts, approvals)) = shape.zip(approvals) else {
         return false;
     };
-    shape.is_some_and(|parts| !parts.is_empty() && parts.iter().all(|part| approvals.covers(part)))
+    !parts.is_empty() && parts.iter().all(|part| approvals.covers(&part.hash))
+}
+
+/// The parts without secrets: people read them in listings.
+fn shown(parts: &[Part], redactor: &Redactor) -> Vec<Part> {
+    let shown = |part: &Part| Part {
+        hash: part.hash,
+        told: redactor.text(&part.told).into_owned(),
+    };
+    parts.iter().map(shown).collect()
 }

@@ -137,7 +137,10 @@ impl Pipeline {
             .and_then(|resolved| present::present(resolved, view))
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
-            .and_then(|checked| judge::judge(checked, view, run, not_asked(&options, run)));
+            .and_then(|checked| {
+                let consent = not_asked(&options, run);
+                judge::judge(checked, view, run, consent, &options.redactor)
+            });
         go_on(granted, Start::Call, &options, run).await
     }
 
@@ -171,7 +174,7 @@ impl Pipeline {
             .map(present::resumed)
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
-            .and_then(|checked| judge::judge(checked, view, run, consent));
+            .and_then(|checked| judge::judge(checked, view, run, consent, &options.redactor));
         go_on(granted, start, &options, run).await
     }
 }

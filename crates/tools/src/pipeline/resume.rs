@@ -6,7 +6,7 @@ use outfitter_core::{
 use serde_json::Value;
 
 use super::{Consent, Start, arguments_hash};
-use crate::approvals::approved;
+use crate::approvals::approved_for;
 
 /// How the call goes on, or why it is over.
 pub(crate) fn plan(
@@ -25,7 +25,7 @@ pub(crate) fn plan(
     }
     let answer = settled(interrupt, answer)?;
     match &interrupt.kind {
-        InterruptKind::Approval { .. } if approved(&answer.value).is_some() => {
+        InterruptKind::Approval { .. } if approved_for(&answer.value).is_some() => {
             Ok((Consent::Given, Start::Call))
         }
         InterruptKind::Approval { .. } => {

@@ -1,7 +1,10 @@
 //! A pattern of words against the commands of a line.
 
 use outfitter_core::Pattern;
+use std::borrow::Cow;
+
 use outfitter_text::command_line::{Command, CommandLine, Word, WordKind, is_harmless_variable};
+use outfitter_text::{is_deceptive, is_invisible, without_invisible};
 
 use super::Fit;
 
@@ -31,7 +34,15 @@ fn exactly(pattern: &[String], words: &[Word]) -> bool {
     } else {
         words.len() == fixed.len()
     };
+    // What shows otherwise than it is has been allowed by nobody.
+    let shows = words.iter().enumerate().all(|(at, word)| {
+        let fixed = at < fixed.len();
+        !word
+            .text
+            .contains(|c| is_deceptive(c) || fixed && is_invisible(c))
+    });
     enough
+        && shows
         && fixed
             .iter()
             .zip(words)
@@ -62,7 +73,7 @@ pub(super) fn any(pattern: &str, line: &CommandLine) -> Fit {
         .filter(|word| *word != "*")
         .collect();
     let each = line.commands.iter().map(|command| {
-        let fit = loosely(&words, &command.words);
+        let fit = loosely(&words, &command.words).max(loosely(&words, &shown(&command.words)));
         if command.opaque.is_some() {
             fit.max(Fit::Maybe)
         } else {
@@ -70,6 +81,18 @@ pub(super) fn any(pattern: &str, line: &CommandLine) -> Fit {
         }
     });
     each.max().unwrap_or(Fit::No)
+}
+
+/// The words as a reader sees them.
+fn shown(words: &[Word]) -> Cow<'_, [Word]> {
+    if words.iter().all(|word| !word.text.contains(is_invisible)) {
+        return Cow::Borrowed(words);
+    }
+    let shown = words.iter().map(|word| Word {
+        text: without_invisible(&word.text),
+        kind: word.kind,
+    });
+    Cow::Owned(shown.collect())
 }
 
 fn loosely(pattern: &[&str], words: &[Word]) -> Fit {

@@ -6,6 +6,7 @@
 //! A command is judged by the commands in it, a file by the path it comes to; neither by how a text
 //! begins.
 
+mod argument;
 mod command;
 mod default;
 mod path;
@@ -17,9 +18,9 @@ mod shape;
 mod tests;
 
 pub use default::DefaultPolicy;
-pub use rule::{BadRule, Rule};
+pub use rule::{BadRule, Rule, RuleArgs};
 pub use rules::Rules;
-pub(crate) use shape::shape;
+pub(crate) use shape::{Part, shape};
 
 /// How surely something is what a pattern means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,55 +1,142 @@
 //! A glob against the paths of a call.
+//!
+//! A path is judged by its text and by what it leads to: through links, and to the very file where
+//! that is known by another name.
 
+use std::path::Path;
+
+use outfitter_core::{Files, Pattern};
+use outfitter_text::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Whether every path, as it is written, is one that some pattern means.
-pub(super) fn all(patterns: &[&str], paths: &[String], root: &str) -> bool {
-    let wanted: Vec<Vec<String>> = patterns.iter().map(|pattern| parts(pattern, "")).collect();
-    let each = |path: &String| {
-        let at = relative(&parts(path, root), &parts(root, ""));
-        wanted.iter().any(|wanted| matches(wanted, &at))
-    };
-    !paths.is_empty() && paths.iter().all(each)
+/// The paths of a call, in every form that rules meet them.
+pub(super) struct Paths<'c> {
+    files: &'c dyn Files,
+    root: Vec<String>,
+    home: Option<String>,
+    each: Vec<Seen<'c>>,
 }
 
-/// Whether the pattern means some path, in any way to spell it: with other dots, letters in the
-/// other case, or other code points for the same letter. A pattern without a slash means a file or
-/// folder of that name anywhere; a folder is meant with all that is in it.
-pub(super) fn any(pattern: &str, paths: &[String], root: &str) -> bool {
-    let fold = |text: &str| {
-        text.nfkc()
-            .flat_map(char::to_lowercase)
-            .nfkc()
-            .collect::<String>()
-    };
-    let root = parts(&fold(root), "");
-    let root_text = root.join("/");
-    let anywhere = !pattern.contains('/');
-    let wanted = parts(&fold(&home(pattern)), "");
-    paths.iter().any(|path| {
-        let full = parts(&fold(&home(path)), &root_text);
-        let near = relative(&full, &root);
-        let begins = |at: &[String]| (1..=at.len()).any(|end| matches(&wanted, &at[..end]));
-        if anywhere {
-            near.iter()
-                .any(|part| matches(&wanted, std::slice::from_ref(part)))
-        } else {
-            begins(&near) || begins(&full)
+struct Seen<'c> {
+    written: &'c str,
+    /// Its names, as they are written.
+    exact: Vec<String>,
+    /// The names of what it leads to, where that is another path.
+    real: Option<Vec<String>>,
+}
+
+impl<'c> Paths<'c> {
+    pub(super) fn of(paths: &'c [String], workspace: &'c Path, files: &'c dyn Files) -> Self {
+        let root_text = workspace.to_str().unwrap_or("");
+        let home = files
+            .home()
+            .and_then(Path::to_str)
+            .map(|home| home.trim_end_matches('/').to_owned());
+        let seen = |path: &'c String| {
+            let exact = parts(&at_home(path, home.as_deref()), root_text);
+            let real = files
+                .leads_to(path)
+                .map(|real| parts(&real, ""))
+                .filter(|real| *real != exact);
+            Seen {
+                written: path,
+                exact,
+                real,
+            }
+        };
+        let each = paths.iter().map(seen).collect();
+        Self {
+            files,
+            root: parts(root_text, ""),
+            home,
+            each,
         }
-    })
+    }
+
+    /// Whether a pattern allows this one path of the call.
+    pub(super) fn allowed(&self, pattern: &str, path: &str) -> bool {
+        self.each
+            .iter()
+            .any(|seen| seen.written == path && self.allows(pattern, seen))
+    }
+
+    /// The paths, as they are written.
+    pub(super) fn written(&self) -> impl Iterator<Item = &str> {
+        self.each.iter().map(|seen| seen.written)
+    }
+
+    fn allows(&self, pattern: &str, seen: &Seen<'_>) -> bool {
+        let wanted = parts(&at_home(pattern, self.home.as_deref()), "");
+        let fits = |names: &Vec<String>| matches(&wanted, &relative(names, &self.root));
+        fits(&seen.exact) && seen.real.as_ref().is_none_or(fits)
+    }
+
+    /// Whether the pattern means some path, in any way to spell it: with other dots, letters in
+    /// the other case, other code points for the same letter, characters that show nothing, through
+    /// a link, or as another name of the same file. A pattern without a slash means a file or
+    /// folder of that name anywhere; a folder is meant with all that is in it.
+    pub(super) fn any(&self, pattern: &str) -> bool {
+        self.each.iter().any(|seen| self.means(pattern, seen))
+    }
+
+    /// The same for this one path of the call.
+    pub(super) fn meant(&self, pattern: &str, path: &str) -> bool {
+        self.each
+            .iter()
+            .any(|seen| seen.written == path && self.means(pattern, seen))
+    }
+
+    fn means(&self, pattern: &str, seen: &Seen<'_>) -> bool {
+        let text = at_home(pattern, self.home.as_deref());
+        let root: Vec<String> = self.root.iter().map(|part| fold(part)).collect();
+        let anywhere = !pattern.contains('/');
+        let literal = !text.contains(['*', '?']);
+        let mut wanted = vec![folded(&parts(&text, ""))];
+        // The operator may have named a link.
+        if let (true, Some(real)) = (literal, self.files.leads_to(&text)) {
+            wanted.push(folded(&parts(&real, "")));
+        }
+        let forms = std::iter::once(&seen.exact).chain(&seen.real);
+        let by_name = forms.map(|names| folded(names)).any(|full| {
+            let near = relative(&full, &root);
+            let begins = |at: &[String]| {
+                (1..=at.len()).any(|end| wanted.iter().any(|wanted| matches(wanted, &at[..end])))
+            };
+            if anywhere {
+                let one = |part| matches(&wanted[0], std::slice::from_ref(part));
+                near.iter().any(one) || begins(&full)
+            } else {
+                begins(&near) || begins(&full)
+            }
+        });
+        by_name || literal && self.files.is_same(&text, seen.written)
+    }
 }
 
-/// The home folder, however it is written.
-fn home(path: &str) -> String {
-    let short = ["$HOME", "${HOME}"]
+fn folded(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| fold(name)).collect()
+}
+
+/// One form for all spellings of a name.
+pub(super) fn fold(text: &str) -> String {
+    text.nfkc()
+        .filter(|c| !is_invisible(*c))
+        .flat_map(char::to_lowercase)
+        .nfkc()
+        .collect()
+}
+
+/// A path with the home folder in it as an absolute one. Where the home is not known, as one of
+/// its own to everything that follows.
+fn at_home(path: &str, home: Option<&str>) -> String {
+    let rest = ["~", "$HOME", "${HOME}"]
         .iter()
-        .find_map(|name| path.strip_prefix(name));
-    let path = short.map_or_else(|| path.to_owned(), |rest| format!("~{rest}"));
-    // An absolute path of its own to everything that follows: not below the workspace.
-    if path.starts_with("~/") {
-        format!("/{path}")
-    } else {
-        path
+        .find_map(|word| path.strip_prefix(word));
+    match rest {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{}{rest}", home.unwrap_or("/~"))
+        }
+        Some(_) | None => path.to_owned(),
     }
 }
 
@@ -82,7 +169,7 @@ fn matches(globs: &[String], names: &[String]) -> bool {
             if glob == "**" {
                 next[at] = reached[at] || at > 0 && next[at - 1];
             } else if at > 0 && reached[at - 1] {
-                next[at] = outfitter_core::Pattern::new(glob.as_str()).matches(&names[at - 1]);
+                next[at] = Pattern::new(glob.as_str()).matches(&names[at - 1]);
             }
         }
         reached = next;

@@ -1,11 +1,15 @@
 //! Rules over another policy.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use outfitter_core::{CallFacts, Decision, Pattern, Policy, Principal, Targets, ToolSpec, Verdict};
+use outfitter_core::{CallFacts, Decision, Policy, Principal, Targets, ToolSpec, Verdict};
 use outfitter_text::command_line::{self, CommandLine, Unparsable};
+use serde_json::Value;
 
-use super::{BadRule, Fit, Rule, command, path};
+use super::argument::{self, Closely};
+use super::path::Paths;
+use super::{BadRule, Fit, Rule, RuleArgs, command};
 
 /// Rules over another policy. deny > ask > allow, whatever their order; what the other policy
 /// denies stays denied, and what it would ask a rule may allow.
@@ -30,106 +34,227 @@ impl Rules {
 impl Policy for Rules {
     fn visible(&self, who: &Principal, spec: &ToolSpec) -> bool {
         let denied = self.rules.iter().any(|rule| {
-            rule.decision == Verdict::Deny && rule.args.is_none() && rule.is_for(who, &spec.name)
+            rule.decision == Verdict::Deny
+                && rule.args.is_none()
+                && rule.agent.is_none()
+                && rule.is_for(who, &spec.name)
         });
         !denied && self.under.visible(who, spec)
     }
 
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision {
         let mut decision = self.under.decide(who, call);
-        let mut line = None;
-        let mut allowed = false;
-        let mut allowances: Vec<&str> = Vec::new();
+        let mut read = Read::of(call);
+        let mut allowed = Allowed::default();
         let mut strictest = Decision::allow();
         for (index, rule) in self.rules.iter().enumerate() {
-            if !rule.is_for(who, &call.spec.name) {
+            if !rule.is_for(who, &call.spec.name) || !rule.is_for_agent(call.agent) {
+                continue;
+            }
+            if rule.decision == Verdict::Allow {
+                allowed.add(rule.args.as_ref(), &mut read);
                 continue;
             }
             let fit = match &rule.args {
                 None => Fit::Yes,
-                Some(args) if rule.decision == Verdict::Allow => {
-                    allowances.push(args);
-                    Fit::No
-                }
-                Some(args) => means(args, call, &mut line),
+                Some(RuleArgs::Text(args)) => read.means(args),
+                Some(RuleArgs::Table(table)) => read.means_all(table),
             };
-            match (rule.decision, fit) {
-                (_, Fit::No) | (Verdict::Allow, Fit::Maybe) => {}
-                (Verdict::Allow, Fit::Yes) => allowed = true,
-                (Verdict::Ask, Fit::Yes) => {
-                    strictest = strictest.meet(Decision::ask(format!("rule {index} asks for it")));
-                }
-                (Verdict::Ask | Verdict::Deny, Fit::Maybe) => {
-                    strictest = strictest.meet(Decision::ask(format!(
-                        "whether rule {index} means it shows only when it runs"
-                    )));
-                }
-                (Verdict::Deny, Fit::Yes) => {
-                    strictest = strictest.meet(Decision::deny(format!("rule {index} denies it")));
-                }
-            }
+            let said = match (rule.decision, fit) {
+                (Verdict::Allow, _) | (_, Fit::No) => continue,
+                (Verdict::Ask, Fit::Yes) => Decision::ask(format!("rule {index} asks for it")),
+                (Verdict::Deny, Fit::Yes) => Decision::deny(format!("rule {index} denies it")),
+                (Verdict::Ask | Verdict::Deny, Fit::Maybe) => Decision::ask(format!(
+                    "whether rule {index} means it shows only when it runs"
+                )),
+            };
+            strictest = strictest.meet(said);
         }
-        allowed = allowed || !allowances.is_empty() && covered(&allowances, call, &mut line);
-        if allowed && decision.verdict == Verdict::Ask {
+        if decision.verdict == Verdict::Ask && allowed.covers(&mut read) {
             decision = Decision::allow();
         }
         decision.meet(strictest)
     }
 }
 
-type Line = Option<Result<CommandLine, Unparsable>>;
-
-/// The line of a call, read once.
-fn read<'l>(call: &CallFacts<'_>, line: &'l mut Line) -> &'l Result<CommandLine, Unparsable> {
-    let text = call.facts.subject.as_deref().unwrap_or("");
-    line.get_or_insert_with(|| command_line::parse(text))
+/// A call, and what was read of it once.
+struct Read<'c, 'f> {
+    call: &'f CallFacts<'c>,
+    line: Option<Result<CommandLine, Unparsable>>,
+    paths: Option<Paths<'c>>,
 }
 
-/// How surely a call is one that a pattern means, where it asks or denies.
-fn means(args: &str, call: &CallFacts<'_>, line: &mut Line) -> Fit {
-    match &call.facts.targets {
-        Targets::CommandLine => match read(call, line) {
-            Ok(line) => command::any(args, line),
-            Err(_) => Fit::Maybe,
-        },
-        Targets::Paths(paths) if path::any(args, paths, root(call)) => Fit::Yes,
-        Targets::Arguments if has(args, call) => Fit::Yes,
-        Targets::Paths(_) | Targets::Arguments => Fit::No,
+impl<'c, 'f> Read<'c, 'f> {
+    fn of(call: &'f CallFacts<'c>) -> Self {
+        Self {
+            call,
+            line: None,
+            paths: None,
+        }
+    }
+
+    fn line(&mut self) -> &Result<CommandLine, Unparsable> {
+        let text = self.call.facts.subject.as_deref().unwrap_or("");
+        self.line.get_or_insert_with(|| command_line::parse(text))
+    }
+
+    fn paths(&mut self, paths: &'c [String]) -> &Paths<'c> {
+        let call = self.call;
+        self.paths
+            .get_or_insert_with(|| Paths::of(paths, &call.sandbox.workspace, call.files))
+    }
+
+    /// How surely a call is one that a pattern means, where it asks or denies.
+    fn means(&mut self, args: &str) -> Fit {
+        let facts = self.call.facts;
+        let is = match &facts.targets {
+            Targets::CommandLine => {
+                return match self.line() {
+                    Ok(line) => command::any(args, line),
+                    Err(_) => Fit::Maybe,
+                };
+            }
+            Targets::Paths(paths) => self.paths(paths).any(args),
+            Targets::Arguments => argument::has(args, self.call, Closely::Loosely),
+        };
+        if is { Fit::Yes } else { Fit::No }
+    }
+
+    /// How surely each argument is what a table says, where it asks or denies.
+    fn means_all(&mut self, table: &BTreeMap<String, Value>) -> Fit {
+        let each = table.iter().map(|(name, wanted)| {
+            let Some(value) = argument::value(name, self.call) else {
+                return Fit::No;
+            };
+            choices(wanted)
+                .map(|wanted| self.means_argument(value, wanted))
+                .max()
+                .unwrap_or(Fit::No)
+        });
+        each.min().unwrap_or(Fit::Yes)
+    }
+
+    fn means_argument(&mut self, value: &Value, wanted: &Value) -> Fit {
+        let is = match (self.what(value), wanted) {
+            (What::Command, Value::String(pattern)) => return self.means(pattern),
+            (What::Path(path, paths), Value::String(pattern)) => {
+                self.paths(paths).meant(pattern, path)
+            }
+            _ => argument::is(value, wanted, Closely::Loosely),
+        };
+        if is { Fit::Yes } else { Fit::No }
+    }
+
+    /// What a value is to the call that it is an argument of.
+    fn what<'v>(&self, value: &'v Value) -> What<'v, 'c> {
+        let facts = self.call.facts;
+        match (&facts.targets, value.as_str()) {
+            (Targets::CommandLine, Some(text)) if facts.subject.as_deref() == Some(text) => {
+                What::Command
+            }
+            (Targets::Paths(paths), Some(text)) if paths.iter().any(|path| path == text) => {
+                What::Path(text, paths)
+            }
+            _ => What::Other,
+        }
     }
 }
 
-/// Whether all that a call does is allowed, each part of it by some pattern.
-fn covered(patterns: &[&str], call: &CallFacts<'_>, line: &mut Line) -> bool {
-    match &call.facts.targets {
-        Targets::CommandLine => {
-            let line = read(call, line).as_ref();
-            plain_environment(call) && line.is_ok_and(|line| command::all(patterns, line))
+/// What a value is to its call.
+enum What<'v, 'c> {
+    /// The line that it runs.
+    Command,
+    /// One of its paths.
+    Path(&'v str, &'c [String]),
+    Other,
+}
+
+/// What one argument may be.
+fn choices(wanted: &Value) -> impl Iterator<Item = &Value> {
+    let list = wanted.as_array();
+    let one = list.is_none().then_some(wanted);
+    list.into_iter().flatten().chain(one)
+}
+
+/// What rules allow of a call, each some part of it.
+#[derive(Default)]
+struct Allowed<'r> {
+    whole: bool,
+    /// Patterns of commands or paths.
+    patterns: Vec<&'r str>,
+    /// Paths that tables have allowed.
+    paths: BTreeSet<String>,
+}
+
+impl<'r> Allowed<'r> {
+    fn add(&mut self, args: Option<&'r RuleArgs>, read: &mut Read<'_, '_>) {
+        match args {
+            None => self.whole = true,
+            Some(RuleArgs::Text(args)) => match read.call.facts.targets {
+                Targets::Arguments => {
+                    self.whole |= argument::has(args, read.call, Closely::Exactly);
+                }
+                Targets::CommandLine | Targets::Paths(_) => self.patterns.push(args),
+            },
+            Some(RuleArgs::Table(table)) => self.add_table(table, read),
         }
-        Targets::Paths(paths) => path::all(patterns, paths, root(call)),
-        Targets::Arguments => patterns.iter().any(|pattern| has(pattern, call)),
     }
-}
 
-fn root<'c>(call: &CallFacts<'c>) -> &'c str {
-    call.sandbox.workspace.to_str().unwrap_or("")
-}
-
-/// Whether an argument is what `NAME=GLOB` says.
-fn has(args: &str, call: &CallFacts<'_>) -> bool {
-    let Some((name, glob)) = args.split_once('=') else {
-        return false;
-    };
-    let value = match name.starts_with('/') {
-        true => call.args.pointer(name),
-        false => call.args.get(name),
-    };
-    value.is_some_and(|value| {
-        let glob = Pattern::new(glob);
-        match value.as_str() {
-            Some(text) => glob.matches(text),
-            None => glob.matches(&outfitter_core::canonical(value)),
+    /// What a table says of the command or the paths allows those; the rest of it must be so.
+    fn add_table(&mut self, table: &'r BTreeMap<String, Value>, read: &mut Read<'_, '_>) {
+        let (mut patterns, mut paths) = (Vec::new(), BTreeSet::new());
+        for (name, wanted) in table {
+            let Some(value) = argument::value(name, read.call) else {
+                return;
+            };
+            match read.what(value) {
+                What::Command => patterns.extend(choices(wanted).filter_map(Value::as_str)),
+                What::Path(path, all) => {
+                    let seen = read.paths(all);
+                    let mut globs = choices(wanted).filter_map(Value::as_str);
+                    if !globs.any(|glob| seen.allowed(glob, path)) {
+                        return;
+                    }
+                    paths.insert(path.to_owned());
+                }
+                What::Other if argument::is(value, wanted, Closely::Exactly) => {}
+                What::Other => return,
+            }
         }
-    })
+        self.whole |= patterns.is_empty() && paths.is_empty();
+        self.patterns.extend(patterns);
+        self.paths.extend(paths);
+    }
+
+    /// Whether all that the call does is allowed.
+    fn covers(&self, read: &mut Read<'_, '_>) -> bool {
+        if self.whole {
+            return true;
+        }
+        let call = read.call;
+        match &call.facts.targets {
+            Targets::CommandLine => {
+                !self.patterns.is_empty()
+                    && plain_environment(call)
+                    && read
+                        .line()
+                        .as_ref()
+                        .is_ok_and(|line| command::all(&self.patterns, line))
+            }
+            Targets::Paths(paths) => {
+                let seen = read.paths(paths);
+                let by_pattern = |path: &str| {
+                    let mut patterns = self.patterns.iter();
+                    patterns.any(|pattern| seen.allowed(pattern, path))
+                };
+                !paths.is_empty()
+                    && seen
+                        .written()
+                        .all(|path| self.paths.contains(path) || by_pattern(path))
+            }
+            Targets::Arguments => false,
+        }
+    }
 }
 
 /// A variable can make any program another one.

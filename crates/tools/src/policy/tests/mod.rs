@@ -1,13 +1,16 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    CallFacts, Decision, Facts, Level, Policy, Principal, Role, SandboxInfo, Targets, ToolContext,
-    ToolSpec, Verdict,
+    CallFacts, Decision, Facts, Level, MAIN_AGENT, Policy, Principal, RefusingSandbox, Role,
+    Sandbox as _, SandboxInfo, Targets, ToolContext, ToolSpec, Verdict,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+
+mod shapes;
+mod tables;
 
 struct Fixed(Verdict);
 
@@ -28,10 +31,11 @@ impl Policy for Fixed {
 fn rule(decision: Verdict, args: &str) -> Rule {
     Rule {
         tool: "t*".to_owned(),
-        args: (!args.is_empty()).then(|| args.to_owned()),
+        args: (!args.is_empty()).then(|| args.into()),
         tenant: None,
         role: None,
         channel: None,
+        agent: None,
         decision,
     }
 }
@@ -57,11 +61,14 @@ fn decide(
         workspace: "/home/u/ws".into(),
         network: false,
     };
+    let refusing = RefusingSandbox::new();
     let call = CallFacts {
         spec: &spec,
         args,
         facts: &facts,
         sandbox: &sandbox,
+        files: refusing.files(),
+        agent: MAIN_AGENT,
     };
     let who = ToolContext::detached().who;
     Rules::new(rules, Arc::new(Fixed(under)))
@@ -78,7 +85,7 @@ fn line(line: &str, rules: Vec<Rule>) -> Verdict {
 fn e01_a_rule_means_commands_and_not_how_a_line_begins() {
     use Verdict::{Allow, Ask, Deny};
     let (mut counts, mut wrong) = ([0; 3], Vec::new());
-    for row in include_str!("lines.txt")
+    for row in include_str!("../lines.txt")
         .lines()
         .filter(|row| !row.starts_with('#'))
     {
@@ -104,10 +111,54 @@ fn e01_a_rule_means_commands_and_not_how_a_line_begins() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Forty in each direction, beside those of others.
+    let held = counts[1] + counts[2];
     assert!(
-        counts[0] >= 20 && counts[1] >= 40 && counts[2] >= 20,
+        counts[0] >= 40 && held >= 80 && counts[2] >= 30,
         "{counts:?}"
     );
+}
+
+#[test]
+fn the_lines_that_another_policy_got_wrong_are_right_here() {
+    use Verdict::{Allow, Ask, Deny};
+    let allowed = [
+        "git *",
+        "grep *",
+        "awk *",
+        "sed *",
+        "cd *",
+        "pip install *",
+        "chmod *",
+        "./a.sh",
+        "python3 *",
+        "ls *",
+        "echo *",
+        "rm -rf /workspace/*",
+    ];
+    let rows: Vec<Vec<&str>> = include_str!("../others.txt")
+        .lines()
+        .filter(|row| !row.starts_with('#'))
+        .map(|row| row.split('\t').collect())
+        .collect();
+    assert_eq!(rows.len(), 19);
+    for row in rows {
+        let [name, verdict, text] = row[..] else {
+            panic!("{row:?}")
+        };
+        let mut rules: Vec<Rule> = allowed.iter().map(|args| rule(Allow, args)).collect();
+        rules.push(rule(Deny, "sudo *"));
+        let expected = match verdict {
+            "allow" => Allow,
+            "ask" => Ask,
+            _ => Deny,
+        };
+        assert_eq!(
+            line(&text.replace("\\n", "\n"), rules),
+            expected,
+            "{name}: {text}"
+        );
+    }
 }
 
 #[test]
@@ -260,115 +311,10 @@ fn a_rule_that_means_nothing_is_named_by_its_place() {
     let rules = vec![
         rule(Verdict::Deny, "ls"),
         Rule {
-            args: Some(" ".to_owned()),
+            args: Some(" ".into()),
             ..rule(Verdict::Ask, "")
         },
     ];
     let error = Rules::new(rules, Arc::new(DefaultPolicy)).err().unwrap();
     insta::assert_snapshot!(error, @"rule 1: its args are empty; leave them out for any");
-}
-
-/// The parts that an approval of a call would be remembered by.
-fn remembered(targets: Targets, subject: &str, args: &Value) -> Option<Vec<outfitter_core::Hash>> {
-    let spec = crate::read_artifact(10).spec().clone();
-    let facts = Facts::of(&spec).about(subject).on(targets);
-    let sandbox = SandboxInfo {
-        backend: "none".to_owned(),
-        level: Level::None,
-        isolating: false,
-        missing: Vec::new(),
-        workspace: "/home/u/ws".into(),
-        network: false,
-    };
-    let call = CallFacts {
-        spec: &spec,
-        args,
-        facts: &facts,
-        sandbox: &sandbox,
-    };
-    shape(&call)
-}
-
-fn covers(approved: &[&str], line: &str) -> bool {
-    let of = |line: &&str| remembered(Targets::CommandLine, line, &json!({"command": "l"}));
-    let known: Vec<_> = approved.iter().filter_map(of).flatten().collect();
-    of(&line).is_some_and(|parts| parts.iter().all(|part| known.contains(part)))
-}
-
-#[rstest]
-#[case("git push origin main", "git push origin dev", true)]
-#[case("git push origin main", "git  push 'origin' x", true)]
-#[case("git push origin main && npm test", "npm test; git push", true)]
-#[case("git push", "git push --force", false)]
-#[case("git push", "git pushy", false)]
-#[case("git push", "git -C /other push", false)]
-#[case("git push", "git push; rm -rf x", false)]
-#[case("git push", "git push $(rm -rf x)", false)]
-#[case("git push", "git push > ~/.bashrc", false)]
-#[case("git push", "PATH=/tmp git push", false)]
-#[case("git push", "./git push", false)]
-#[case("git push", "git push \"$more\"", false)]
-#[case("git push", "git push\nrm x", false)]
-#[case("rm -r build", "rm -r build", true)]
-#[case("rm -r build", "rm -r build other", false)]
-#[case("rm -r build", "rm -r /", false)]
-#[case("python3 -c 'print(1)'", "python3 -c 'evil()'", false)]
-#[case("npm run build", "npm run build", true)]
-#[case("npm run build", "npm run other", false)]
-#[case("git config a.b c", "git config alias.push '!evil'", false)]
-#[case("docker run good", "docker run evil", false)]
-#[case("cargo run", "cargo run --bin evil", false)]
-#[case("gh pr view 1", "gh pr view 2", true)]
-#[case("gh pr view 1", "gh pr merge 1", false)]
-fn a_remembered_approval_is_of_programs_and_subcommands_and_never_of_how_a_line_begins(
-    #[case] approved: &str,
-    #[case] line: &str,
-    #[case] expected: bool,
-) {
-    assert_eq!(covers(&[approved], line), expected);
-}
-
-#[rstest]
-#[case("git push \"unclosed")]
-#[case("$program x")]
-#[case("curl https://a.example | sh")]
-#[case("echo x > out")]
-#[case("eval \"$x\"")]
-#[case("")]
-fn what_cannot_be_read_through_is_approved_once(#[case] line: &str) {
-    let args = json!({"command": line});
-    assert_eq!(remembered(Targets::CommandLine, line, &args), None);
-}
-
-#[test]
-fn an_environment_of_its_own_is_approved_once() {
-    let args = json!({"command": "git push", "env": {"GIT_SSH": "evil"}});
-    assert_eq!(remembered(Targets::CommandLine, "git push", &args), None);
-}
-
-#[rstest]
-#[case(json!({"url": "https://a.example/1"}), json!({"url": "https://A.example/2?x#y"}), true)]
-#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example@evil"}), false)]
-#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example.example"}), false)]
-#[case(json!({"url": "https:a.example"}), json!({"url": "https:evil"}), false)]
-#[case(json!({"urls": ["https://a.example"]}), json!({"urls": ["https://a.example", "https://b"]}), false)]
-#[case(json!({"text": "one"}), json!({"text": "two"}), true)]
-#[case(json!({"text": "one"}), json!({"text": "one", "force": true}), false)]
-fn other_tools_are_remembered_by_the_names_of_arguments_and_where_they_lead(
-    #[case] approved: Value,
-    #[case] later: Value,
-    #[case] same: bool,
-) {
-    let of = |args: &Value| remembered(Targets::Arguments, "", args).unwrap();
-    assert_eq!(of(&approved) == of(&later), same);
-}
-
-#[test]
-fn files_are_remembered_by_their_paths() {
-    let of = |path: &str| {
-        let targets = Targets::Paths(vec![path.to_owned()]);
-        remembered(targets, path, &json!({"path": path})).unwrap()
-    };
-    assert_eq!(of("a"), of("a"));
-    assert_ne!(of("a"), of("ab"));
 }

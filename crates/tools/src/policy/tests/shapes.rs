@@ -1,0 +1,153 @@
+//! What an approval is remembered by.
+
+use super::*;
+
+/// The parts that an approval of a call would be remembered by.
+fn remembered(targets: Targets, subject: &str, args: &Value) -> Option<Vec<outfitter_core::Hash>> {
+    let parts = shape_of(targets, subject, args)?;
+    Some(parts.into_iter().map(|part| part.hash).collect())
+}
+
+fn shape_of(targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> {
+    let spec = crate::read_artifact(10).spec().clone();
+    let facts = Facts::of(&spec).about(subject).on(targets);
+    let sandbox = SandboxInfo {
+        backend: "none".to_owned(),
+        level: Level::None,
+        isolating: false,
+        missing: Vec::new(),
+        workspace: "/home/u/ws".into(),
+        network: false,
+    };
+    let refusing = RefusingSandbox::new();
+    let call = CallFacts {
+        spec: &spec,
+        args,
+        facts: &facts,
+        sandbox: &sandbox,
+        files: refusing.files(),
+        agent: MAIN_AGENT,
+    };
+    shape(&call)
+}
+
+fn covers(approved: &[&str], line: &str) -> bool {
+    let of = |line: &&str| remembered(Targets::CommandLine, line, &json!({"command": "l"}));
+    let known: Vec<_> = approved.iter().filter_map(of).flatten().collect();
+    of(&line).is_some_and(|parts| parts.iter().all(|part| known.contains(part)))
+}
+
+#[rstest]
+#[case("git push origin main", "git push origin dev", true)]
+#[case("git push origin main", "git  push 'origin' x", true)]
+#[case("git push origin main && npm test", "npm test; git push", true)]
+#[case("git push", "git push --force", false)]
+#[case("git push", "git pushy", false)]
+#[case("git push", "git -C /other push", false)]
+#[case("git push", "git push; rm -rf x", false)]
+#[case("git push", "git push $(rm -rf x)", false)]
+#[case("git push", "git push > ~/.bashrc", false)]
+#[case("git push", "PATH=/tmp git push", false)]
+#[case("git push", "./git push", false)]
+#[case("git push", "git push \"$more\"", false)]
+#[case("git push", "git push\nrm x", false)]
+#[case("rm -r build", "rm -r build", true)]
+#[case("rm -r build", "rm -r build other", false)]
+#[case("rm -r build", "rm -r /", false)]
+#[case("python3 -c 'print(1)'", "python3 -c 'evil()'", false)]
+#[case("npm run build", "npm run build", true)]
+#[case("npm run build", "npm run other", false)]
+#[case("git config a.b c", "git config alias.push '!evil'", false)]
+#[case("docker run good", "docker run evil", false)]
+#[case("cargo run", "cargo run --bin evil", false)]
+#[case("gh pr view 1", "gh pr view 2", true)]
+#[case("gh pr view 1", "gh pr merge 1", false)]
+fn a_remembered_approval_is_of_programs_and_subcommands_and_never_of_how_a_line_begins(
+    #[case] approved: &str,
+    #[case] line: &str,
+    #[case] expected: bool,
+) {
+    assert_eq!(covers(&[approved], line), expected);
+}
+
+#[rstest]
+#[case("git push \"unclosed")]
+#[case("$program x")]
+#[case("curl https://a.example | sh")]
+#[case("echo x > out")]
+#[case("eval \"$x\"")]
+#[case("git push\u{200b} origin")]
+#[case("rm -r bu\u{200d}ild")]
+#[case("git push \u{202e}nigiro")]
+#[case("")]
+fn what_cannot_be_read_through_is_approved_once(#[case] line: &str) {
+    let args = json!({"command": line});
+    assert_eq!(remembered(Targets::CommandLine, line, &args), None);
+}
+
+#[test]
+fn an_environment_of_its_own_is_approved_once() {
+    let args = json!({"command": "git push", "env": {"GIT_SSH": "evil"}});
+    assert_eq!(remembered(Targets::CommandLine, "git push", &args), None);
+}
+
+#[rstest]
+#[case(json!({"url": "https://a.example/1"}), json!({"url": "https://A.example/2?x#y"}), true)]
+#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example@evil"}), false)]
+#[case(json!({"url": "https://a.example"}), json!({"url": "https://a.example.example"}), false)]
+#[case(json!({"url": "https:a.example"}), json!({"url": "https:evil"}), false)]
+#[case(json!({"urls": ["https://a.example"]}), json!({"urls": ["https://a.example", "https://b"]}), false)]
+#[case(json!({"text": "one"}), json!({"text": "two"}), true)]
+#[case(json!({"text": "one"}), json!({"text": "one", "force": true}), false)]
+#[case(json!({"text": "one", "user_id": "a"}), json!({"text": "two", "user_id": "a"}), true)]
+#[case(json!({"text": "one", "user_id": "a"}), json!({"text": "one", "user_id": "b"}), false)]
+#[case(json!({"args": {"to": "a"}}), json!({"args": {"to": "b"}}), false)]
+#[case(json!({"args": {"x": 1}}), json!({"args": {"x": 1, "y": 2}}), false)]
+#[case(json!({"items": [{"to": "a"}, {"to": "b"}]}), json!({"items": [{"to": "b"}, {"to": "a"}]}), true)]
+fn other_tools_are_remembered_by_the_names_of_arguments_and_where_they_lead(
+    #[case] approved: Value,
+    #[case] later: Value,
+    #[case] same: bool,
+) {
+    let of = |args: &Value| remembered(Targets::Arguments, "", args).unwrap();
+    assert_eq!(of(&approved) == of(&later), same);
+}
+
+#[test]
+fn files_are_remembered_by_their_paths() {
+    let of = |path: &str| {
+        let targets = Targets::Paths(vec![path.to_owned()]);
+        remembered(targets, path, &json!({"path": path})).unwrap()
+    };
+    assert_eq!(of("a"), of("a"));
+    assert_ne!(of("a"), of("ab"));
+}
+
+#[test]
+fn a_directory_of_its_own_is_another_call() {
+    for name in ["workdir", "cwd"] {
+        let of = |dir: &str| {
+            let args = json!({"command": "rm -r build", name: dir});
+            remembered(Targets::CommandLine, "rm -r build", &args).unwrap()
+        };
+        assert_eq!(of("a"), of("a"));
+        assert_ne!(of("a"), of("b"), "{name}");
+    }
+}
+
+#[rstest]
+#[case(Targets::CommandLine, "git push -f origin 'a b' && rm -r x", json!({"command": ""}), &["git push -f …", "rm -r x"])]
+#[case(Targets::Paths(vec!["b c".to_owned(), "a".to_owned()]), "", json!({}), &["a 'b c'"])]
+#[case(Targets::Arguments, "", json!({"url": "https://a.example/x", "user_id": "ann"}), &["https://a.example user_id=\"ann\""])]
+#[case(Targets::Arguments, "calendar", json!({"text": "x"}), &["calendar"])]
+#[case(Targets::Arguments, "", json!({"text": "x"}), &["any arguments of the same names"])]
+fn what_is_remembered_is_told_to_people(
+    #[case] targets: Targets,
+    #[case] subject: &str,
+    #[case] args: Value,
+    #[case] told: &[&str],
+) {
+    let parts = shape_of(targets, subject, &args).unwrap();
+    let parts: Vec<&str> = parts.iter().map(|part| part.told.trim()).collect();
+    assert_eq!(parts, told);
+}
