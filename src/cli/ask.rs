@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, Session};
 use outfitter_core::{AnswerKind, Attended, Cancel, Interrupt, InterruptKind, RunOutcome};
-use outfitter_tools::{ApprovalScope, approval_answer, can_be_remembered};
+use outfitter_tools::{ApprovalScope, approval_answer, approval_scopes};
 use serde_json::Value;
 
 use super::failure::Stop;
@@ -89,10 +89,20 @@ fn prompt(interrupt: &Interrupt) -> String {
                 .collect();
             format!("{choices}answer (an empty line leaves it open) > ")
         }
-        InterruptKind::Approval { .. } if can_be_remembered(interrupt) => {
-            "allow it? [y/n, or s: yes to all like it in this session] > ".to_owned()
+        InterruptKind::Approval { .. } => {
+            let longer: Vec<&str> = approval_scopes(interrupt)
+                .into_iter()
+                .filter_map(|scope| match scope {
+                    ApprovalScope::Once => None,
+                    ApprovalScope::Session => Some("s: yes to all like it in this session"),
+                    ApprovalScope::Always => Some("a: always, until it expires"),
+                })
+                .collect();
+            match longer.is_empty() {
+                true => "allow it? [y/n] > ".to_owned(),
+                false => format!("allow it? [y/n, or {}] > ", longer.join(", ")),
+            }
         }
-        InterruptKind::Approval { .. } => "allow it? [y/n] > ".to_owned(),
         InterruptKind::Delay | InterruptKind::Remote { .. } => String::new(),
     }
 }
@@ -126,11 +136,14 @@ fn decision(word: &str, interrupt: &Interrupt) -> Option<Value> {
     let (approved, scope) = match (&interrupt.kind, word.to_lowercase().as_str()) {
         (InterruptKind::Approval { .. }, "y" | "yes" | "approve") => (true, ApprovalScope::Once),
         (InterruptKind::Approval { .. }, "n" | "no" | "deny") => (false, ApprovalScope::Once),
-        (InterruptKind::Approval { .. }, "s" | "session") if can_be_remembered(interrupt) => {
-            (true, ApprovalScope::Session)
-        }
+        (InterruptKind::Approval { .. }, "s" | "session") => (true, ApprovalScope::Session),
+        (InterruptKind::Approval { .. }, "a" | "always") => (true, ApprovalScope::Always),
         _ => return None,
     };
+    // A shorter word than was meant would be a yes that nobody gave.
+    if !approval_scopes(interrupt).contains(&scope) {
+        return None;
+    }
     Some(approval_answer(approved, scope))
 }
 

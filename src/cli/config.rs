@@ -3,14 +3,17 @@
 use std::process::ExitCode;
 
 use outfitter_core::Code;
+use outfitter_text::tokens::count;
 
 use super::Invocation;
 use super::args::ConfigCommand;
-use super::documents::{self, ConfigChecked, ToldFirst};
+use super::documents::{self, ConfigChecked, PromptSection, ToldFirst};
 use super::failure::{Failure, Stop};
+use super::sandbox_notes::sandbox_notes;
 use super::session::connected;
 use crate::config::explain::{self, Note};
-use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::config::sections::RuleRow;
+use crate::config::{self, ConfigError, Loaded, Problem, written};
 
 /// Runs `config`.
 pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCode, Stop> {
@@ -72,7 +75,8 @@ fn all_of(at: &Invocation<'_>, problems: Vec<Problem>) -> Stop {
 
 fn explain(at: &Invocation<'_>) -> Result<(), Stop> {
     let loaded = at.load(Vec::new())?;
-    let notes = notes(&loaded);
+    let mut notes = notes(&loaded);
+    notes.extend(sandbox_notes(at, &loaded)?);
     if at.global.json {
         documents::write(at, &explain::document(&loaded, &notes))
     } else {
@@ -83,7 +87,18 @@ fn explain(at: &Invocation<'_>) -> Result<(), Stop> {
 /// What a model is told before the first words of a person, here and now.
 fn prompt(at: &Invocation<'_>) -> Result<(), Stop> {
     let (_, whole) = at.outfit(Vec::new())?;
-    let (system, opening) = connected(&whole, || Ok(whole.told_first()))?;
+    let (prompt, opening) = connected(&whole, || Ok(whole.told_first()))?;
+    let system = prompt.text();
+    let sections: Vec<PromptSection<'_>> = prompt
+        .sections()
+        .iter()
+        .map(|section| PromptSection {
+            name: section.name.as_str(),
+            tokens: count(&section.text),
+            text: &section.text,
+        })
+        .collect();
+    let tokens = count(&system);
     if at.global.json {
         let opening = opening.as_deref();
         return documents::write(
@@ -91,12 +106,29 @@ fn prompt(at: &Invocation<'_>) -> Result<(), Stop> {
             &ToldFirst {
                 v: 1,
                 system: &system,
+                tokens,
+                sections,
                 opening,
             },
         );
     }
     let rest = opening.map_or_else(String::new, |opening| format!("\n{opening}\n"));
-    at.out.data(&format!("{system}\n{rest}"))
+    at.out.data(&format!("{system}\n{rest}"))?;
+    at.out.tell(&measured(&sections, tokens));
+    Ok(())
+}
+
+/// How long the prompt and each of its sections are, for people: what is printed is the prompt
+/// itself, and nothing else.
+fn measured(sections: &[PromptSection<'_>], tokens: usize) -> String {
+    let widest = sections.iter().map(|section| section.name.len()).max();
+    let widest = widest.unwrap_or_default();
+    let rows = sections.iter().map(|section| {
+        let PromptSection { name, tokens, .. } = section;
+        format!("  {name:widest$}  about {tokens}\n")
+    });
+    let rows: String = rows.collect();
+    format!("\nthe system prompt has about {tokens} tokens:\n{rows}")
 }
 
 /// What a reader of `config explain` wants to know beside the keys.
@@ -106,5 +138,33 @@ fn notes(loaded: &Loaded) -> Vec<Note> {
         about: "The session that AGENT_SESSION_ID names.".to_owned(),
         lines: vec![id.to_string()],
     });
-    session.into_iter().collect()
+    session.into_iter().chain(rules(loaded)).collect()
+}
+
+/// The rules as they are held to, in their order; none where there are none.
+fn rules(loaded: &Loaded) -> Option<Note> {
+    let rules = &loaded.config.permissions.rules;
+    let lines: Vec<String> = rules.iter().enumerate().map(rule).collect();
+    (!lines.is_empty()).then(|| Note {
+        name: "rules".to_owned(),
+        about: "The rules by their numbers, as refusals name them. `deny` wins over `ask`, and \
+                `ask` over `allow`, whatever their order; below them holds what holds without \
+                rules."
+            .to_owned(),
+        lines,
+    })
+}
+
+fn rule((number, rule): (usize, &RuleRow)) -> String {
+    let row = serde_json::to_value(rule).unwrap_or_default();
+    let said = ["tool", "args", "tenant", "role", "channel", "agent"];
+    let said: Vec<String> = said
+        .iter()
+        .filter_map(|key| {
+            let value = row.get(key).filter(|value| !value.is_null())?;
+            Some(format!("{key} = {}", written(value)))
+        })
+        .collect();
+    let decision = row["decision"].as_str().unwrap_or_default();
+    format!("{number}  {decision:<5}  {}", said.join(", "))
 }

@@ -1,11 +1,13 @@
 //! The documents that commands print under `--json`, as types. Their JSON Schemas stand in
 //! `docs/protocols/cli/`; those of tools, sessions, events and errors are with the codec.
 
+use outfitter_agent::SectionName;
 use outfitter_codec::{SchemaFile, document_schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Invocation;
+use super::approvals::{Approvals, Revoked};
 use super::doctor::Report;
 use super::failure::{Failure, Stop};
 use super::skills::{Listed, Shown};
@@ -30,6 +32,14 @@ pub(crate) fn write_line(at: &Invocation<'_>, document: &impl Serialize) -> Resu
 #[must_use]
 pub fn schema_files() -> Vec<SchemaFile> {
     vec![
+        document_schema::<Approvals>(
+            "approval-list.schema.json",
+            "Outfitter: what was approved for longer than a session, version 1",
+        ),
+        document_schema::<Revoked<'static>>(
+            "approval-revoked.schema.json",
+            "Outfitter: an approval that was taken back, version 1",
+        ),
         document_schema::<ConfigChecked>(
             "config-check.schema.json",
             "Outfitter: a configuration that is right, version 1",
@@ -86,11 +96,27 @@ pub(crate) struct ToldFirst<'a> {
     /// The version of this document.
     #[schemars(extend("const" = 1))]
     pub(crate) v: u32,
-    /// The system message.
+    /// The system prompt, whole.
     pub(crate) system: &'a str,
+    /// About how many tokens it has, as `[model] tokenizer` counts them.
+    pub(crate) tokens: usize,
+    /// The sections that it is made of, in order, with an empty line between two.
+    pub(crate) sections: Vec<PromptSection<'a>>,
     /// What is loaded from the start; left out where nothing is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) opening: Option<&'a str>,
+}
+
+/// A section of the system prompt.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct PromptSection<'a> {
+    /// What it is about.
+    #[schemars(extend("enum" = SectionName::ALL.map(SectionName::as_str)))]
+    pub(crate) name: &'static str,
+    /// About how many tokens it has.
+    pub(crate) tokens: usize,
+    /// What it says.
+    pub(crate) text: &'a str,
 }
 
 /// A session that was deleted.

@@ -7,6 +7,7 @@
 //! * [`args`]: the commands and options as types.
 //! * [`failure`], [`output`]: how a command fails and where it writes.
 
+mod approvals;
 pub mod args;
 mod ask;
 mod chat;
@@ -18,7 +19,9 @@ pub mod failure;
 mod form;
 mod init;
 pub mod output;
+mod reload;
 mod run;
+mod sandbox_notes;
 mod serve;
 mod session;
 mod sessions;
@@ -123,6 +126,7 @@ fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
         Command::Tools(args) => tools::run(at, &args.command),
         Command::Skills(args) => skills::run(at, &args.command),
         Command::Sessions(args) => sessions::run(at, &args.command),
+        Command::Approvals(args) => approvals::run(at, &args.command),
         Command::Config(args) => config::run(at, &args.command),
         Command::Doctor(_) => doctor::run(at),
         Command::Init(_) => init::run(at),

@@ -1,5 +1,7 @@
 //! Values that follow from others, and values that must fit each other.
 
+use outfitter_core::MAIN_AGENT;
+use outfitter_tools::RuleArgs;
 use serde_json::Value;
 
 use super::catalogue::Catalogue;
@@ -107,7 +109,7 @@ fn rules(layers: &Layers, problems: &mut Vec<Problem>) {
                 });
             }
         }
-        for key in ["tool", "args", "tenant", "channel"] {
+        for key in ["tool", "args", "tenant", "channel", "agent"] {
             let text = row.get(key).and_then(Value::as_str);
             if text.is_some_and(|text| text.trim().is_empty()) {
                 problems.push(Problem {
@@ -115,6 +117,31 @@ fn rules(layers: &Layers, problems: &mut Vec<Problem>) {
                     message: format!("`permissions.rules` has an empty `{key}` under {at}"),
                 });
             }
+        }
+        let mut wrong = |message: String| {
+            let at = set.source.clone();
+            problems.push(Problem { at, message });
+        };
+        if let Some(Value::Object(table)) = row.get("args") {
+            let table = table
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone()));
+            if let Err(why) = RuleArgs::Table(table.collect()).check() {
+                wrong(format!(
+                    "`permissions.rules` means nothing under {at}: {why}"
+                ));
+            }
+        }
+        // A rule for nobody would look like one for somebody.
+        if let Some(agent) = row.get("agent").and_then(Value::as_str)
+            && !agent.contains(['*', '?'])
+            && !agent.trim().is_empty()
+            && agent != MAIN_AGENT
+        {
+            wrong(format!(
+                "`permissions.rules` names the agent {agent:?} under {at}, and there is only \
+                 {MAIN_AGENT:?}"
+            ));
         }
     }
 }
@@ -144,7 +171,10 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
     }
 
     connections(layers, problems);
+    super::apis::check(layers, problems);
     rules(layers, problems);
+    super::workflow_rows::check(layers, problems);
+    super::remote::check(layers, problems);
 
     let passthrough = layers
         .winner("sandbox.backend")
@@ -267,7 +297,14 @@ fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
 /// Why the tools of a server cannot be called `NAME__tool`.
 fn no_server_name(name: &str) -> Option<&'static str> {
     /// Other sources of tools.
-    const TAKEN: [&str; 5] = ["builtin", "linked", "application", "skills", "commands"];
+    const TAKEN: [&str; 6] = [
+        "builtin",
+        "linked",
+        "application",
+        "skills",
+        "commands",
+        outfitter_builtin::PLUGIN_APIS,
+    ];
     if TAKEN.contains(&name) {
         return Some("is taken");
     }

@@ -1,6 +1,6 @@
 //! What the value of a key must be, and whether one is.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::catalogue::Key;
 
@@ -20,8 +20,14 @@ pub(super) enum Kind {
     /// A list of texts, or all or none of what could be listed.
     ListOrBoolean(Format),
     Map,
+    /// A text, or a table of values by name.
+    TextOrTable,
+    /// A table of any values by name, or the path of a file that has one.
+    TableOrPath,
     /// Tables by name, of any values by name.
     Values,
+    /// One table with these keys.
+    Table(Vec<Key>),
     /// Tables by name, each with these keys.
     Tables(Vec<Key>),
     /// A list of tables, each with these keys.
@@ -37,6 +43,8 @@ pub(super) enum Format {
     Program,
     Variable,
     HttpUrl,
+    /// A path where it does not begin as a URL does.
+    PathOrUrl,
     StoreUrl,
     /// An IP address and a port.
     Address,
@@ -53,6 +61,7 @@ impl Format {
             Some("host") => Self::Host,
             Some("variable") => Self::Variable,
             Some("http-url") => Self::HttpUrl,
+            Some("path-or-url") => Self::PathOrUrl,
             Some("store-url") => Self::StoreUrl,
             _ => Self::Any,
         }
@@ -67,6 +76,7 @@ impl Format {
             Self::Host => "a host, as example.com, *.example.com or 192.0.2.1:8080",
             Self::Variable => "the name of an environment variable",
             Self::HttpUrl => "a URL of http or https",
+            Self::PathOrUrl => "a path, or a URL of http or https",
             Self::StoreUrl => "sqlite:PATH or memory:",
         }
     }
@@ -84,6 +94,8 @@ impl Format {
             }
             Self::HttpUrl => url::Url::parse(text)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
+            Self::PathOrUrl if is_url(text) => Self::HttpUrl.accepts(text),
+            Self::PathOrUrl => Self::Path.accepts(text),
             Self::StoreUrl => {
                 text == "memory:"
                     || text
@@ -106,6 +118,12 @@ impl Kind {
         if let Some(words) = enumerated(schema) {
             return Self::OneOf(words);
         }
+        if schema
+            .get("format")
+            .is_some_and(|format| format == "table-or-path")
+        {
+            return Self::TableOrPath;
+        }
         if is("boolean") {
             Self::Boolean
         } else if is("integer") {
@@ -113,6 +131,8 @@ impl Kind {
                 least: schema.get("minimum").and_then(Value::as_u64).unwrap_or(0),
                 most: schema.get("maximum").and_then(Value::as_u64),
             }
+        } else if is_text_or_table(schema) {
+            Self::TextOrTable
         } else if let Some(list) = list_or_boolean(schema) {
             Self::ListOrBoolean(list)
         } else if schema.get("anyOf").is_some() {
@@ -127,6 +147,9 @@ impl Kind {
                 .filter(|named| named.get("properties").is_some())
             {
                 Some(named) => Self::Tables(Key::all_of("NAME", named)),
+                None if schema.get("properties").is_some() => {
+                    Self::Table(Key::all_of("", schema))
+                }
                 None if of_objects(schema) => Self::Values,
                 None => Self::Map,
             }
@@ -152,7 +175,9 @@ impl Kind {
             Self::List(Format::Any) => "a list of texts".to_owned(),
             Self::List(Format::Path) => "a list of paths".to_owned(),
             Self::List(Format::Variable) => "a list of names of environment variables".to_owned(),
-            Self::List(Format::HttpUrl | Format::StoreUrl) => "a list of URLs".to_owned(),
+            Self::List(Format::HttpUrl | Format::StoreUrl | Format::PathOrUrl) => {
+                "a list of URLs".to_owned()
+            }
             Self::List(Format::Program | Format::Address) => "a list of texts".to_owned(),
             Self::List(Format::Host) => "a list of hosts".to_owned(),
             Self::ListOrBoolean(format) => {
@@ -160,7 +185,10 @@ impl Kind {
             }
             Self::ListOrWord(word) => format!("a list of texts, or \"{word}\""),
             Self::Map => "a table of texts".to_owned(),
+            Self::TableOrPath => "a table, or a path".to_owned(),
+            Self::TextOrTable => "a text, or a table of values by name".to_owned(),
             Self::Values => "tables of values by name".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
             Self::Tables(_) => "tables by name".to_owned(),
             Self::Rows(_) => "a list of tables".to_owned(),
         }
@@ -171,7 +199,9 @@ impl Kind {
         match self {
             Self::Boolean => None,
             Self::Text(Format::Any | Format::Path | Format::Program | Format::Variable) => None,
-            Self::List(_) | Self::Map | Self::Values | Self::Tables(_) | Self::Rows(_) => None,
+            Self::TextOrTable | Self::TableOrPath => None,
+            Self::List(_) | Self::Map | Self::Values => None,
+            Self::Table(_) | Self::Tables(_) | Self::Rows(_) => None,
             Self::Integer { .. }
             | Self::OneOf(_)
             | Self::Text(_)
@@ -198,8 +228,15 @@ impl Kind {
             }
             (Self::ListOrWord(word), Value::String(text)) => text == word,
             (Self::ListOrWord(_), Value::Array(items)) => items.iter().all(Value::is_string),
+            (Self::TextOrTable, Value::String(_) | Value::Object(_)) => true,
             (Self::Map, Value::Object(map)) => map.values().all(Value::is_string),
+            (Self::TableOrPath, Value::Object(_)) => true,
+            (Self::TableOrPath, Value::String(text)) => Format::Path.accepts(text),
             (Self::Values, Value::Object(map)) => map.values().all(Value::is_object),
+            (Self::Table(keys), Value::Object(table)) => {
+                check_keys(keys, "", table)?;
+                true
+            }
             (Self::Tables(keys), Value::Object(tables)) => {
                 for (name, table) in tables {
                     check_table(keys, name, table)?;
@@ -245,11 +282,17 @@ impl Kind {
                 "false" | "0" | "no" | "off" => Value::Bool(false),
                 _ => plain(),
             },
-            Self::Integer { .. } | Self::Map | Self::Values | Self::Tables(_) | Self::Rows(_) => {
-                super::toml_value::parse(trimmed)
-                    .filter(|value| value.is_number() || value.is_object() || value.is_array())
-                    .unwrap_or_else(plain)
-            }
+            Self::TextOrTable => plain(),
+            Self::TableOrPath if !trimmed.starts_with('{') => plain(),
+            Self::Integer { .. }
+            | Self::Map
+            | Self::TableOrPath
+            | Self::Values
+            | Self::Table(_)
+            | Self::Tables(_)
+            | Self::Rows(_) => super::toml_value::parse(trimmed)
+                .filter(|value| value.is_number() || value.is_object() || value.is_array())
+                .unwrap_or_else(plain),
             Self::Text(_) | Self::OneOf(_) => {
                 let quoted = trimmed.len() > 1 && trimmed.starts_with(['"', '\'']);
                 quoted
@@ -274,6 +317,24 @@ impl Kind {
                 .collect(),
         }
     }
+}
+
+fn is_text_or_table(schema: &Value) -> bool {
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    let types = choices
+        .into_iter()
+        .flatten()
+        .filter_map(|choice| choice["type"].as_str());
+    types.collect::<Vec<_>>() == ["string", "object"]
+}
+
+/// Whether a text begins as a URL that is fetched does.
+pub(super) fn is_url(text: &str) -> bool {
+    let scheme = text.split("://").next().unwrap_or_default();
+    let fetched = ["http", "https"]
+        .iter()
+        .any(|one| scheme.eq_ignore_ascii_case(one));
+    fetched && scheme.len() < text.len()
 }
 
 /// What the list holds, where a value is such a list or a boolean.
@@ -316,12 +377,25 @@ fn check_table(keys: &[Key], name: &str, table: &Value) -> Result<(), String> {
     let Value::Object(table) = table else {
         return Err(format!("must have a table under {name}"));
     };
+    check_keys(keys, &format!("{name}."), table)
+}
+
+/// Says what is wrong in a table; `within` stands before the names of its keys.
+fn check_keys(keys: &[Key], within: &str, table: &Map<String, Value>) -> Result<(), String> {
     for (key, value) in table {
         match keys.iter().find(|known| known.name == *key) {
+            // What is not set is not there.
+            Some(_) if value.is_null() => {}
             Some(known) => known
                 .check(value)
-                .map_err(|why| format!("{name}.{key} {why}"))?,
-            None => return Err(format!("has an unknown key under {name}: `{key}`")),
+                .map_err(|why| format!("{within}{key} {why}"))?,
+            None => {
+                let under = match within.strip_suffix('.') {
+                    Some(name) => format!(" under {name}"),
+                    None => String::new(),
+                };
+                return Err(format!("has an unknown key{under}: `{key}`"));
+            }
         }
     }
     Ok(())

@@ -7,6 +7,7 @@
 //! * [`explain`], [`schema`], [`markdown()`]: the same keys for people, editors and the
 //!   documentation.
 
+mod apis;
 mod catalogue;
 mod derived;
 pub mod explain;
@@ -17,10 +18,13 @@ mod markdown;
 mod paths;
 mod problem;
 mod reload;
+mod remote;
+mod sandbox_paths;
 pub mod sections;
 mod source;
 mod toml_value;
 mod variables;
+mod workflow_rows;
 
 pub use catalogue::{Catalogue, Key, schema};
 pub use file::FILE_NAME;
@@ -31,3 +35,4 @@ pub(crate) use reload::planned;
 pub use reload::{ReloadPlan, TakesEffect, takes_effect};
 pub use sections::Config;
 pub use source::{Position, Source};
+pub(crate) use toml_value::write as written;

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use outfitter_agent::{Agent, AgentParts, Inbox, PartsSwitch};
+use outfitter_agent::{Agent, AgentParts, Inbox, PartsSwitch, Standing};
 use outfitter_builtin::{Contacts, Messenger, PolishModel};
 use outfitter_core::{
-    ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services, SessionId,
+    ApprovalStore, ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services,
+    SessionId,
 };
+use outfitter_net::OwnAddresses;
 use outfitter_process::{SupervisorProgram, Support};
 use outfitter_skills::SkillCatalog;
 use outfitter_store::{create_private_dir, path_segment};
@@ -38,10 +40,13 @@ pub struct Outfitter {
     pub(super) agents: Mutex<Vec<(Kind, PartsSwitch)>>,
     pub(super) environment: Environment,
     pub(super) data_dir: PathBuf,
+    /// The file of the log, where it is one.
+    pub(super) store_file: Option<PathBuf>,
     pub(super) registry: ToolRegistry,
     pub(super) pipeline: Arc<Pipeline>,
     pub(super) log: Arc<dyn Log>,
     pub(super) artifacts: Arc<dyn ArtifactStore>,
+    pub(super) approvals: Arc<dyn ApprovalStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) services: Services,
     pub(super) model: Option<Arc<dyn ModelProvider>>,
@@ -51,9 +56,13 @@ pub struct Outfitter {
     pub(super) skills: SkillCatalog,
     /// The programs of the project, once they were asked what they can do.
     pub(super) programs: Programs,
+    /// Where this process listens itself.
+    pub(super) own: OwnAddresses,
     /// What is connected, once the first session was opened.
     pub(super) connected: tokio::sync::OnceCell<Connected>,
 }
+
+const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 
 /// What an agent is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,7 +209,24 @@ impl Outfitter {
                 max_results: config.search.max_results as usize,
             }));
         }
+        if services.get::<Standing>().is_none() {
+            services = services.with(Arc::new(self.standing_of(config)));
+        }
         services
+    }
+
+    /// What people approved for longer than a session.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        self.standing_of(&self.config())
+    }
+
+    fn standing_of(&self, config: &Config) -> Standing {
+        Standing {
+            store: self.approvals.clone(),
+            lasts: DAY * config.permissions.always_days,
+            own_workspaces: self.workspaces(),
+        }
     }
 
     pub(super) fn parts(&self, model: Arc<dyn ModelProvider>, config: &Config) -> AgentParts {

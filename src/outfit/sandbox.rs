@@ -19,6 +19,9 @@ use crate::env::{self, Environment, Name};
 
 const MIB: u64 = 1024 * 1024;
 
+/// What SQLite adds to the name of its file, and the file itself.
+const STORE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
 impl Outfitter {
     /// The sandbox of a session. What this machine can enforce is found out once.
     pub(super) async fn sandbox(
@@ -27,7 +30,10 @@ impl Outfitter {
         session: &SessionId,
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
-        let protected = self.protected(workspace);
+        if self.config().sandbox.backend == Backend::Ssh {
+            return Ok(Arc::new(self.remote(scope, session, workspace).await?));
+        }
+        let protected = self.protected(scope, session, workspace);
         let most = self.file_limits(scope, session, workspace);
         let Some(supervisor) = self.supervisor.clone() else {
             return FilesOnly::open(workspace, protected, most).map_err(at(workspace));
@@ -55,11 +61,13 @@ impl Outfitter {
             Backend::Passthrough => Ok(Arc::new(
                 passthrough::open(parts).map_err(BuildError::Sandbox)?,
             )),
-            backend @ (Backend::Local | Backend::Bwrap) => {
+            backend @ (Backend::Local | Backend::Bwrap | Backend::Ssh) => {
                 let policy = self.policy(self.support(&supervisor).await?)?;
                 let opened = match backend {
                     Backend::Bwrap => bwrap::open(parts, policy).await,
-                    Backend::Local | Backend::Passthrough => local::open(parts, policy),
+                    Backend::Local | Backend::Passthrough | Backend::Ssh => {
+                        local::open(parts, policy)
+                    }
                 };
                 let sandbox = opened.map_err(BuildError::Sandbox)?;
                 for left_out in sandbox.left_out() {
@@ -72,7 +80,7 @@ impl Outfitter {
 
     /// A workspace that is the session's own counts whole; of one that was there before, what is
     /// added.
-    fn file_limits(&self, scope: &Scope, session: &SessionId, workspace: &Path) -> FileLimits {
+    pub(super) fn file_limits(&self, scope: &Scope, session: &SessionId, workspace: &Path) -> FileLimits {
         let counts = if workspace == self.served_workspace(scope, session) {
             QuotaCounts::Workspace
         } else {
@@ -88,7 +96,10 @@ impl Outfitter {
         }
     }
 
-    async fn support(&self, supervisor: &SupervisorProgram) -> Result<Support, BuildError> {
+    pub(super) async fn support(
+        &self,
+        supervisor: &SupervisorProgram,
+    ) -> Result<Support, BuildError> {
         self.support
             .get_or_try_init(|| probe(supervisor))
             .await
@@ -113,7 +124,7 @@ impl Outfitter {
     }
 
     /// The variables that the configuration passes on to commands.
-    fn passed(&self) -> Vec<(OsString, OsString)> {
+    pub(super) fn passed(&self) -> Vec<(OsString, OsString)> {
         let config = self.config();
         let names = config.sandbox.env.iter().map(String::as_str);
         self.environment
@@ -145,26 +156,42 @@ impl Outfitter {
                 .await
                 .is_ok_and(|support| support.level > outfitter_process::Level::None),
             (Backend::Bwrap, Some(_)) => self.sandbox_info().await.is_ok_and(|info| info.isolating),
-            (Backend::Local | Backend::Bwrap | Backend::Passthrough, _) => false,
+            (Backend::Local | Backend::Bwrap | Backend::Ssh | Backend::Passthrough, _) => false,
         }
     }
 
-    /// What no tool reaches. Our own data is among it where it lies in the workspace; where the
-    /// workspace lies in it, file tools do not leave the workspace anyway.
-    fn protected(&self, workspace: &Path) -> Protected {
-        let list = match self.environment.directory(env::HOME) {
+    /// What no tool reaches, whatever else is opened to it. Our own data is among it, where the
+    /// sessions of everybody are kept; but for the workspace of this session where it is served,
+    /// which lies in it.
+    pub(super) fn protected(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        workspace: &Path,
+    ) -> Protected {
+        let mut list = match self.environment.directory(env::HOME) {
             Some(home) => Protected::of_home(home),
             None => Protected::of_system(),
         };
-        if workspace.starts_with(&self.data_dir) {
-            list
+        let served = self.served_workspace(scope, session);
+        let own: &[&Path] = if same_place(workspace, &served) {
+            &[&served]
         } else {
-            list.and_path(&self.data_dir)
+            &[]
+        };
+        // The log may lie elsewhere than the rest.
+        if let Some(file) = &self.store_file {
+            for suffix in STORE_FILES {
+                let mut path = file.as_os_str().to_owned();
+                path.push(suffix);
+                list = list.and_path(Path::new(&path));
+            }
         }
+        list.and_own_data(&self.data_dir, own)
     }
 
     /// The scratch folder and the output of commands of a session.
-    fn session_dir(&self, scope: &Scope, session: &SessionId) -> PathBuf {
+    pub(super) fn session_dir(&self, scope: &Scope, session: &SessionId) -> PathBuf {
         self.data_dir
             .join("sessions")
             .join(path_segment(scope.tenant.as_str()))
@@ -181,6 +208,12 @@ impl Outfitter {
             tracing::warn!(%error, %session, "the scratch folder of a session stays behind");
         }
     }
+}
+
+/// Whether two paths lead to one place.
+fn same_place(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize();
+    one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn at(workspace: &Path) -> impl FnOnce(outfitter_core::FilesError) -> BuildError {
@@ -200,7 +233,7 @@ fn unavailable(error: &SpawnError) -> BuildError {
 
 /// What commands reach. The configuration was checked; one that is made in a program may still name
 /// what is no host.
-fn reach(network: &Network) -> Result<Reach, BuildError> {
+pub(super) fn reach(network: &Network) -> Result<Reach, BuildError> {
     match network {
         Network::All(false) => Ok(Reach::Nothing),
         Network::All(true) => Ok(Reach::Everything),
@@ -218,7 +251,7 @@ fn reach(network: &Network) -> Result<Reach, BuildError> {
 }
 
 /// What a command and all it starts may use.
-fn limits(config: &Settings) -> Limits {
+pub(super) fn limits(config: &Settings) -> Limits {
     Limits {
         processes: config.processes.into(),
         memory_bytes: config.memory_mb.map(|most| u64::from(most) * MIB),
@@ -228,7 +261,7 @@ fn limits(config: &Settings) -> Limits {
 }
 
 /// What the sandbox has to know of our environment.
-fn host(environment: &Environment) -> Host {
+pub(super) fn host(environment: &Environment) -> Host {
     let directory = |name: Name| environment.directory(name).map(Path::to_owned);
     let text = |name: Name| environment.os(name).map(ToOwned::to_owned);
     Host {
@@ -240,6 +273,8 @@ fn host(environment: &Environment) -> Host {
         rustup_home: directory(env::RUSTUP_HOME),
         pyenv_root: directory(env::PYENV_ROOT),
         nvm_dir: directory(env::NVM_DIR),
+        java_home: directory(env::JAVA_HOME),
+        go_root: directory(env::GOROOT),
         virtual_env: directory(env::VIRTUAL_ENV),
     }
 }

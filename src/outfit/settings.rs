@@ -4,22 +4,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_agent::{AgentSettings, Limits, ProgressSettings};
+use outfitter_agent::{
+    AgentSettings, Limits, ProgressSettings, Workflow, WorkflowChoice, Workflows,
+};
 use outfitter_builtin::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions, builtin_tools};
 use outfitter_core::{
     CallFacts, Decision, NameSet, Policy, Principal, Role, Tool, ToolSpec, Verdict,
 };
 use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
-    Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule, Rules,
-    Suggestion, ToolsConfig, expand_tools, get_tool_schema, is_secret_key, list_tools,
-    read_artifact, tool_search,
+    Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule,
+    RuleArgs, Rules, Suggestion, ToolsConfig, expand_tools, get_tool_schema, is_secret_key,
+    list_tools, read_artifact, tool_search,
 };
 use secrecy::SecretString;
 
 use super::session::LOCAL;
-use super::{model, prompt};
-use crate::config::sections::RuleVerdict;
+use super::{model, plugin_api, prompt};
+use crate::config::sections::{RuleArguments, RuleVerdict};
 use crate::config::{self, Config};
 use crate::env::Environment;
 
@@ -63,7 +65,7 @@ fn policy(config: &Config, first: &Config) -> Arc<dyn Policy> {
 }
 
 /// The rules of the configuration.
-fn rules(config: &Config) -> Vec<Rule> {
+pub(crate) fn rules(config: &Config) -> Vec<Rule> {
     let verdict = |verdict| match verdict {
         RuleVerdict::Allow => Verdict::Allow,
         RuleVerdict::Ask => Verdict::Ask,
@@ -72,10 +74,14 @@ fn rules(config: &Config) -> Vec<Rule> {
     let rows = config.permissions.rules.iter();
     rows.map(|row| Rule {
         tool: row.tool.clone(),
-        args: row.args.clone(),
+        args: row.args.as_ref().map(|args| match args {
+            RuleArguments::Text(text) => RuleArgs::Text(text.clone()),
+            RuleArguments::Table(table) => RuleArgs::Table(table.clone()),
+        }),
         tenant: row.tenant.clone(),
         role: row.role,
         channel: row.channel.clone(),
+        agent: row.agent.clone(),
         decision: verdict(row.decision),
     })
     .collect()
@@ -179,7 +185,8 @@ pub(super) fn builtin_options(config: &Config) -> BuiltinOptions {
 pub(super) fn pipeline_options(config: &Config, environment: &Environment) -> PipelineOptions {
     let secrets = model::key(config, environment)
         .into_iter()
-        .chain(given_secrets(config));
+        .chain(given_secrets(config))
+        .chain(plugin_api::secrets_of(config, environment, holds_a_secret));
     PipelineOptions {
         max_result_tokens: config.tools.max_result_tokens as usize,
         default_timeout: Duration::from_secs(config.tools.default_timeout_seconds.into()),
@@ -196,13 +203,15 @@ pub(super) fn agent_settings(config: &Config) -> AgentSettings {
     let agent = &config.agent;
     let progress = &config.progress;
     AgentSettings {
-        system_prompt: system_prompt(config),
+        system_prompt: prompt::common(config),
         limits: Limits {
             max_turns: agent.max_turns,
             max_total_tokens: agent.max_total_tokens,
             identical_failures: agent.identical_failure_limit,
         },
         max_tool_concurrency: agent.max_tool_concurrency as usize,
+        workflows: Arc::new(workflows(config)),
+        suggested_actions: agent.suggested_actions,
         progress: ProgressSettings {
             enabled: progress.enabled,
             flush_interval: Duration::from_millis(progress.flush_interval_ms.into()),
@@ -211,10 +220,14 @@ pub(super) fn agent_settings(config: &Config) -> AgentSettings {
     }
 }
 
-/// What every session is told first.
-pub(super) fn system_prompt(config: &Config) -> Arc<str> {
-    let own = config.agent.system_prompt.as_deref();
-    own.unwrap_or(prompt::DEFAULT).into()
+/// The workflows of the configuration, and how one is chosen.
+fn workflows(config: &Config) -> Workflows {
+    let rows = config.workflows.iter().map(|row| Workflow {
+        name: row.name.clone(),
+        description: row.description.clone(),
+        steps: row.steps.clone(),
+    });
+    Workflows::new(WorkflowChoice::of(&config.agent.workflow), rows.collect())
 }
 
 /// What the configuration gives servers and programs under a secret's name, and what it sets for

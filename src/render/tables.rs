@@ -1,6 +1,7 @@
 //! Lists of tools and sessions.
 
-use outfitter_core::{Effect, Effects, Listing, SessionSummary, UnixMs};
+use outfitter_codec::AuditStatus;
+use outfitter_core::{Effect, Effects, Listing, SessionSummary, StandingApproval, UnixMs};
 use serde_json::Value;
 
 use super::text::{clip, columns, one_line};
@@ -47,6 +48,27 @@ pub fn tool(tool: &Listing, face: Face) -> String {
     out
 }
 
+/// Which tools are before the model of a session; nothing where it was asked nothing yet.
+#[must_use]
+pub fn audit(status: &AuditStatus<'_>, face: Face) -> String {
+    if status.suggested_tools.is_empty() {
+        return String::new();
+    }
+    let heading = |text: &str| face.colour.paint(Ink::Quiet, text);
+    let names: Vec<String> = status
+        .suggested_tools
+        .iter()
+        .map(|one| one_line(one))
+        .collect();
+    format!(
+        "\n{}  {}\n{}   {}\n",
+        heading("suggested tools"),
+        names.join(", "),
+        heading("tools expanded"),
+        if status.tools_expanded { "yes" } else { "no" },
+    )
+}
+
 /// The sessions, one a line.
 #[must_use]
 pub fn sessions(sessions: &[SessionSummary], face: Face) -> String {
@@ -63,6 +85,28 @@ pub fn sessions(sessions: &[SessionSummary], face: Face) -> String {
     });
     table(
         ["session", "changed (UTC)", "begun (UTC)", "entries"],
+        rows,
+        face,
+    )
+}
+
+/// Approvals that hold beyond their session, one a line.
+#[must_use]
+pub fn approvals(approvals: &[StandingApproval], face: Face) -> String {
+    if approvals.is_empty() {
+        return "there are no approvals that hold beyond their session\n".to_owned();
+    }
+    let rows = approvals.iter().map(|approval| {
+        [
+            approval.id.to_string(),
+            minute(approval.expires),
+            approval.tool.to_string(),
+            one_line(&approval.what.join("; ")),
+            one_line(&approval.place),
+        ]
+    });
+    table(
+        ["approval", "until (UTC)", "tool", "what", "where"],
         rows,
         face,
     )

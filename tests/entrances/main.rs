@@ -25,14 +25,21 @@ mod within;
 )]
 mod world;
 
+mod apis;
 mod canary;
+mod chatting;
 mod contests;
 mod exposure;
 mod lives;
+mod own_data;
 mod peers;
 mod reload;
+mod standing;
+mod subjects;
 mod table;
+mod tasks;
 mod telling;
 mod terminal;
 mod together;
+mod views;
 mod waiting;

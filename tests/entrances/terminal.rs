@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::world::{HANGS, World};
 
 /// The program at a terminal of its own.
-struct Terminal {
+pub(crate) struct Terminal {
     child: std::process::Child,
     keyboard: std::fs::File,
     screen: mpsc::Receiver<String>,
@@ -24,7 +24,7 @@ impl Terminal {
         clippy::disallowed_types,
         reason = "a test runs the program as a person does"
     )]
-    fn start(world: &World, args: &[&str]) -> Self {
+    pub(crate) fn start(world: &World, args: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -67,7 +67,7 @@ impl Terminal {
 
     /// Reads until this is on the screen, after what was read before.
     #[track_caller]
-    fn until(&mut self, has: &str) {
+    pub(crate) fn until(&mut self, has: &str) {
         while !self.seen.contains(has) {
             match self.screen.recv_timeout(HANGS) {
                 Ok(text) => self.seen += &text,
@@ -78,17 +78,23 @@ impl Terminal {
         self.seen = rest.to_owned();
     }
 
-    fn types(&mut self, text: &str) {
+    pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits for its end.
-    fn exits(mut self) -> i32 {
+    pub(crate) fn exits(self) -> i32 {
+        self.ends().0
+    }
+
+    /// Waits for its end, and gives what was on the screen since the last look.
+    pub(crate) fn ends(mut self) -> (i32, String) {
         // The screen is read until the program has closed it.
         while let Ok(text) = self.screen.recv_timeout(HANGS) {
             self.seen += &text;
         }
-        self.child.wait().unwrap().code().unwrap()
+        let code = self.child.wait().unwrap().code().unwrap();
+        (code, std::mem::take(&mut self.seen))
     }
 }
 

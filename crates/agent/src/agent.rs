@@ -8,9 +8,10 @@ use crate::RunError;
 use crate::answers;
 use crate::mode;
 use crate::parts::AgentParts;
-use crate::request::{RunEnd, RunRequest};
+use crate::request::{Input, RunEnd, RunRequest, TurnWorkflow};
 use crate::run::Run;
 use crate::session::{Session, Sessions};
+use crate::workflow::{WorkflowChoice, Workflows};
 
 /// A configured loop. Runs of different sessions may be made at once.
 pub struct Agent {
@@ -78,6 +79,7 @@ impl Agent {
     ) -> Result<RunEnd, RunError> {
         let request = request.into();
         let parts = self.parts();
+        known_workflow(&parts.settings.workflows, &request)?;
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
         let log = taken.read(&*parts.log).await?;
         let now = parts.clock.now();
@@ -123,5 +125,22 @@ impl Agent {
         let (parts, scope) = (self.parts(), session.scope());
         let log = self.sessions.peek(&*parts.log, &scope, &session.id).await?;
         Ok(session.facts_in(&log))
+    }
+}
+
+/// Whether there is such a workflow, where one is asked for by its name. A turn that is gone on with
+/// has its own.
+fn known_workflow(workflows: &Workflows, request: &RunRequest) -> Result<(), RunError> {
+    match (&request.input, &request.workflow) {
+        (Input::Prompt(_), TurnWorkflow::Asked(WorkflowChoice::Named(name)))
+            if workflows.get(name).is_none() =>
+        {
+            let known = workflows.all().iter();
+            Err(RunError::UnknownWorkflow {
+                name: name.clone(),
+                known: known.map(|workflow| workflow.name.clone()).collect(),
+            })
+        }
+        _ => Ok(()),
     }
 }

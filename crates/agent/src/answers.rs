@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, AnswerKind, EntryBody, EventBody, Interrupt, InterruptId, Principal, UnixMs,
+    Answer, AnswerKind, Code, EntryBody, ErrorInfo, EventBody, Interrupt, InterruptId, Principal,
+    UnixMs,
 };
 use outfitter_tools::check_answer;
 use serde_json::Value;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use crate::error::{AnswerError, RunError};
 use crate::request::{Answered, Input};
 use crate::session::Session;
+use crate::standing;
 use crate::turn_log::TurnLog;
 
 /// Whether a run with this input can be made at all.
@@ -55,6 +57,15 @@ fn accept(
     }
     match answered.by {
         AnswerKind::Subject { .. } if asked.expires <= now => Err(AnswerError::Expired(id.clone())),
+        AnswerKind::Subject { .. } if !standing::may_give(who, &answered.value) => {
+            Err(AnswerError::Unfit {
+                id: id.clone(),
+                why: Box::new(ErrorInfo::new(
+                    Code::NotPermitted,
+                    "only an administrator approves for longer than a session",
+                )),
+            })
+        }
         AnswerKind::Subject { .. } => match &asked.schema {
             Some(schema) => {
                 check_answer(schema, &answered.value).map_err(|why| AnswerError::Unfit {
@@ -124,7 +135,7 @@ impl TurnLog {
         self.waiting().iter().any(|asked| asked.id == *id)
     }
 
-    fn asked(&self, id: &InterruptId) -> Option<Arc<Interrupt>> {
+    pub(crate) fn asked(&self, id: &InterruptId) -> Option<Arc<Interrupt>> {
         let asked = self.history.iter().flat_map(|exchange| &exchange.calls);
         asked
             .filter_map(|state| state.interrupt.clone())

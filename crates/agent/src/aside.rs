@@ -1,75 +1,83 @@
 //! A question to the model beside the conversation: bounded, without tools, kept in no history.
+//! What it uses is counted by who lends the model ([`crate::meter::Metered`]).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use outfitter_core::{
     Cancel, Clock, Message, MessageId, MessageRole, ModelDelta, ModelError, ModelProvider,
-    ModelRequest, TokenUsage, UsageSource,
+    ModelRequest, Phase,
 };
 use serde_json::Value;
 
 /// The most of a reply that is read.
 const MAX_REPLY_BYTES: usize = 16_384;
 
-/// Bytes of text in a token, roughly, where the provider reports no usage.
-const BYTES_PER_TOKEN: u64 = 4;
+/// How long a reply may take in all. What is asked for here is never worth a longer wait.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a model said to a question, and what that cost.
-pub(crate) struct Said {
-    pub(crate) text: String,
-    pub(crate) usage: TokenUsage,
-}
-
-/// Asks once. A reply that goes on and on is cut off.
+/// Asks once, and gives what the model says. A reply that goes on and on is cut off.
 pub(crate) async fn ask(
     model: &dyn ModelProvider,
     clock: &dyn Clock,
     cancel: &Cancel,
     system: &'static str,
     question: String,
-) -> Result<Said, ModelError> {
-    let asked = (system.len() + question.len()) as u64;
+) -> Result<String, ModelError> {
     let message = Message::text(MessageId::mint(clock), MessageRole::User, question);
     let request = ModelRequest {
         system: system.into(),
         messages: vec![Arc::new(message)],
         tools: Arc::default(),
     };
-    let (mut text, mut usage) = (String::new(), None);
-    let mut stream = model.stream(request, cancel.clone()).await?;
-    loop {
-        let delta = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(ModelError::Cancelled),
-            delta = stream.next() => delta,
-        };
-        match delta.transpose()? {
-            None => break,
-            Some(ModelDelta::Text(piece)) => text.push_str(&piece),
-            Some(ModelDelta::Usage(used)) => usage = Some(used),
-            Some(
+    // What is left behind must end as well.
+    let cancel = cancel.child();
+    let reply = tokio::time::timeout(TIMEOUT, reply(model, request, &cancel)).await;
+    reply.unwrap_or_else(|_| {
+        cancel.cancel();
+        Err(ModelError::Timeout {
+            phase: Phase::Whole,
+            after: TIMEOUT,
+        })
+    })
+}
+
+async fn reply(
+    model: &dyn ModelProvider,
+    request: ModelRequest,
+    cancel: &Cancel,
+) -> Result<String, ModelError> {
+    let asked = async {
+        let mut text = String::new();
+        let mut stream = model.stream(request, cancel.clone()).await?;
+        while let Some(delta) = stream.next().await {
+            match delta? {
+                ModelDelta::Text(piece) => text.push_str(&piece),
                 ModelDelta::Started(_)
                 | ModelDelta::Reasoning(_)
                 | ModelDelta::ReasoningSignature(_)
                 | ModelDelta::Refusal(_)
                 | ModelDelta::ToolCall(_)
                 | ModelDelta::Provider(_)
-                | ModelDelta::Stopped(_),
-            ) => {}
+                | ModelDelta::Usage(_)
+                | ModelDelta::Stopped(_) => {}
+            }
+            if text.len() > MAX_REPLY_BYTES {
+                break;
+            }
         }
-        if text.len() > MAX_REPLY_BYTES {
-            break;
-        }
-    }
-    let estimated = || TokenUsage {
-        input_tokens: asked.div_ceil(BYTES_PER_TOKEN),
-        output_tokens: (text.len() as u64).div_ceil(BYTES_PER_TOKEN),
-        source: UsageSource::Estimated,
-        ..TokenUsage::default()
+        Ok(text)
     };
-    let usage = usage.unwrap_or_else(estimated);
-    Ok(Said { text, usage })
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(ModelError::Cancelled),
+        said = asked => match cancel.is_cancelled() {
+            // Who stopped it meanwhile wants nothing of it.
+            true => Err(ModelError::Cancelled),
+            false => said,
+        },
+    }
 }
 
 /// The JSON array in a reply, whatever stands around it: words, a fence, an object that has it.

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Arguments, CallEnd, Clock, Code, Deadline, EntryBody, ErrorInfo, Journal as _, JournalError,
-    RawCall, Scope, SessionAuthority, SessionHistory, ToolCall, ToolIndex,
+    ModelProvider, RawCall, Scope, SessionAuthority, SessionHistory, ToolCall, ToolIndex,
+    UsageMeter,
 };
 use outfitter_tools::{Approvals, Pipeline, RunHandle, ToolView};
 use tokio::task::JoinSet;
 
+use crate::choose::usage;
 use crate::history::LogHistory;
+use crate::meter::Metered;
 use crate::next::{ReadyCall, Start};
 use crate::recover;
 use crate::run::Run;
+use crate::standing;
 
 impl Run<'_> {
     /// Makes calls at once, as many as may; each ends in its own result. They are owned here: none
@@ -54,12 +58,25 @@ impl Run<'_> {
                     }
                 }
             };
+            let made = match made {
+                Ok(()) => self.record_used().await,
+                Err(error) => Err(error),
+            };
             if let Err(error) = made {
                 handle.cancel.cancel();
                 failed.get_or_insert(error);
             }
         }
         failed.map_or(Ok(()), Err)
+    }
+
+    /// Tells what calls have used of models.
+    pub(crate) async fn record_used(&self) -> Result<(), JournalError> {
+        let used: Vec<EntryBody> = usage(&self.meter).collect();
+        match used.is_empty() {
+            true => Ok(()),
+            false => self.writer.record(used).await,
+        }
     }
 
     async fn give_up(&self, call: &ToolCall) -> Result<(), JournalError> {
@@ -94,6 +111,13 @@ impl Run<'_> {
     /// The run, as its calls see it.
     pub(crate) async fn handle(&self, view: &Arc<ToolView>) -> RunHandle {
         let approved = self.writer.folded(|log| log.approved.clone()).await;
+        let mut services = self.parts.services.clone();
+        if let Some(model) = services.get::<dyn ModelProvider>() {
+            services = services.with::<dyn ModelProvider>(Arc::new(Metered {
+                model,
+                meter: self.meter.clone(),
+            }));
+        }
         RunHandle {
             who: self.session.who.clone(),
             session: self.session.id.clone(),
@@ -105,11 +129,9 @@ impl Run<'_> {
             sandbox: self.session.sandbox.clone(),
             artifacts: self.parts.artifacts.clone(),
             clock: self.parts.clock.clone(),
-            services: self
-                .parts
-                .services
-                .clone()
-                .with::<dyn Approvals>(approved)
+            services: services
+                .with::<dyn UsageMeter>(self.meter.clone())
+                .with::<dyn Approvals>(standing::known(self.parts, self.session, approved).await)
                 .with::<dyn ToolIndex>(view.clone())
                 .with::<dyn SessionAuthority>(view.clone())
                 .with::<dyn SessionHistory>(Arc::new(LogHistory {

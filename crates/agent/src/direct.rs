@@ -62,6 +62,7 @@ impl Run<'_> {
             }
             CallEnd::Output(output) => output,
         };
+        self.record_used().await?;
         let outcome = outcome_of(&output);
         let run_output = RunOutput {
             status: outcome,

@@ -16,6 +16,14 @@ pub enum RunError {
     /// An answer was not taken.
     #[error(transparent)]
     Answer(#[from] AnswerError),
+    /// A workflow was asked for that there is not.
+    #[error("follow the workflow {name:?}: there is none of that name")]
+    UnknownWorkflow {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
     /// The session cannot be read.
     #[error("read the session")]
     Store(#[from] StoreError),
@@ -31,6 +39,7 @@ impl RunError {
         let code = match self {
             Self::NothingToContinue(_) => Code::Usage,
             Self::Busy(_) => Code::Busy,
+            Self::UnknownWorkflow { .. } => Code::InvalidArguments,
             Self::Answer(error) => error.code(),
             Self::Store(error) | Self::Journal(JournalError(AppendError::Store(error))) => {
                 match error {
@@ -45,6 +54,10 @@ impl RunError {
         let info = ErrorInfo::new(code, format!("failed to {}", chain(self)));
         match self {
             Self::NothingToContinue(_) => info.with_hint("give a prompt to begin a new turn"),
+            Self::UnknownWorkflow { known, .. } => info.with_hint(match known.as_slice() {
+                [] => "[[workflows]] has none".to_owned(),
+                known => format!("there is {}; or off, lexical, model", known.join(", ")),
+            }),
             Self::Answer(AnswerError::Unfit { why, .. }) => ErrorInfo {
                 message: info.message,
                 ..(**why).clone()

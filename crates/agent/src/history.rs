@@ -57,7 +57,8 @@ impl SessionHistory for LogHistory {
                     | EntryBody::Intent(_)
                     | EntryBody::Answer(_)
                     | EntryBody::Activated(_)
-                    | EntryBody::Suggested(_) => {}
+                    | EntryBody::Suggested(_)
+                    | EntryBody::Workflow(_) => {}
                 }
             }
             if page.next.is_none() {

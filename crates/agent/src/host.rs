@@ -86,9 +86,10 @@ impl From<RunError> for CallHostError {
         match error {
             RunError::Busy(id) => Self::Busy(id),
             RunError::Journal(error) => Self::Journal(error),
-            RunError::NothingToContinue(_) | RunError::Answer(_) | RunError::Store(_) => {
-                Self::Unavailable(error.to_info().message)
-            }
+            RunError::NothingToContinue(_)
+            | RunError::UnknownWorkflow { .. }
+            | RunError::Answer(_)
+            | RunError::Store(_) => Self::Unavailable(error.to_info().message),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use outfitter_core::{EntryBody, EventBody, Message, MessageId, MessageRole, Scope, SessionId};
+use outfitter_core::{Message, MessageId, MessageRole, Scope, SessionId};
 
 use crate::parts::AgentParts;
 use crate::session::Session;
@@ -90,7 +90,7 @@ impl Letters {
     }
 
     /// Those that are not in the log yet: a process may have gone away before it said so.
-    pub(crate) async fn entries(&self, writer: &Writer) -> Vec<EntryBody> {
+    pub(crate) async fn messages(&self, writer: &Writer) -> Vec<Message> {
         let known = writer
             .folded(|log| {
                 let has = |id: &MessageId| log.history.iter().any(|one| one.message.id == *id);
@@ -102,7 +102,7 @@ impl Letters {
             .iter()
             .zip(known)
             .filter(|(_, known)| !known)
-            .map(|(letter, _)| EntryBody::Event(EventBody::Message(Arc::new(letter.message()))))
+            .map(|(letter, _)| letter.message())
             .collect()
     }
 

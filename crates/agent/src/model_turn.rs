@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, EntryBody, ErrorInfo, EventBody, Journal as _, JournalError, Message, MessageId,
-    MessageRole, Mode, ModelError, ModelRequest, Part, RequestMade, RunOutcome, StopReason,
-    TokenUsage,
+    MessageRole, ModelError, ModelRequest, Part, RequestMade, RunOutcome, StopReason, TokenUsage,
+    WorkflowInUse,
 };
 use outfitter_tools::ToolView;
 
 use crate::model_call::{Asked, Reply};
+use crate::prompt::SystemPrompt;
 use crate::run::{Ending, Run};
 use crate::start::warning;
 use crate::usage;
@@ -23,19 +24,21 @@ impl Run<'_> {
             .writer
             .folded(|log| (log.conversation_hash(&messages), log.conversation_bytes()))
             .await;
-        let reminder = view.reminder();
-        if let Some(reminder) = &reminder {
-            messages.push(Arc::new(tail(reminder)));
+        let workflow = self.writer.folded(|log| log.workflow()).await;
+        let behind = tail(workflow.as_deref(), view.reminder());
+        if let Some(text) = &behind {
+            messages.push(Arc::new(at_tail(text)));
         }
+        let common = &self.parts.settings.system_prompt;
         let request = ModelRequest {
-            system: self.system_prompt(view.mode()),
+            system: SystemPrompt::of(common, &self.session.told, view.mode()).text(),
             messages,
             tools: view.schemas(),
         };
         let shown = usage::Shown {
             system: &request.system,
             view: view.hash(),
-            reminder: reminder.as_deref().unwrap_or_default(),
+            tail: behind.as_deref().unwrap_or_default(),
             conversation,
         };
         let made = RequestMade {
@@ -125,15 +128,18 @@ impl Run<'_> {
         self.writer.record(entries).await?;
         Ok(None)
     }
+}
 
-    /// What every session is told, and what this one is told besides.
-    fn system_prompt(&self, mode: Mode) -> Arc<str> {
-        let all = &self.parts.settings.system_prompt;
-        self.session.told.system_in(mode, all)
+/// What stands behind the conversation in a request, and is no part of it: the workflow of the turn,
+/// and what may be used besides the tools that are shown.
+fn tail(workflow: Option<&WorkflowInUse>, reminder: Option<String>) -> Option<String> {
+    match (workflow, reminder) {
+        (None, reminder) => reminder,
+        (Some(workflow), None) => Some(workflow.text.clone()),
+        (Some(workflow), Some(reminder)) => Some(format!("{}\n\n{reminder}", workflow.text)),
     }
 }
 
-/// What stands at the tail of a request, and in no log: a function of what the session may use.
-fn tail(reminder: &str) -> Message {
-    Message::text(MessageId::of_reminder(), MessageRole::System, reminder)
+fn at_tail(text: &str) -> Message {
+    Message::text(MessageId::of_reminder(), MessageRole::System, text)
 }

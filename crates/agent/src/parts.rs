@@ -7,6 +7,8 @@ use outfitter_tools::Pipeline;
 
 use crate::next::Limits;
 use crate::progress::ProgressSettings;
+use crate::prompt::CommonPrompt;
+use crate::workflow::Workflows;
 
 /// What an agent is made of.
 #[derive(Clone)]
@@ -30,12 +32,16 @@ pub struct AgentParts {
 /// How an agent behaves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentSettings {
-    /// What the model is told first.
-    pub system_prompt: Arc<str>,
+    /// What the model of every session is told first.
+    pub system_prompt: CommonPrompt,
     /// What ends a turn that would go on.
     pub limits: Limits,
     /// Calls of one reply that run at once.
     pub max_tool_concurrency: usize,
+    /// The workflows that a turn may follow.
+    pub workflows: Arc<Workflows>,
+    /// Whether it is asked what might be done next, once a turn has its answer.
+    pub suggested_actions: bool,
     /// How progress is merged.
     pub progress: ProgressSettings,
 }

@@ -7,6 +7,8 @@ use outfitter_core::{
 };
 use serde_json::Value;
 
+use crate::workflow::WorkflowChoice;
+
 /// What a run is given.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
@@ -30,6 +32,18 @@ pub struct RunRequest {
     /// The id of the message that the words become, where a client has given it one that is new
     /// in the session; else one is made.
     pub message: Option<MessageId>,
+    /// The workflow of the turn that new words begin. A turn that is gone on with keeps its own.
+    pub workflow: TurnWorkflow,
+}
+
+/// Who says which workflow a turn follows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TurnWorkflow {
+    /// The configuration.
+    #[default]
+    AsConfigured,
+    /// Who asks for the run.
+    Asked(WorkflowChoice),
 }
 
 /// An answer that somebody gives.
@@ -58,6 +72,7 @@ impl From<Input> for RunRequest {
             input,
             notes: Vec::new(),
             message: None,
+            workflow: TurnWorkflow::AsConfigured,
         }
     }
 }

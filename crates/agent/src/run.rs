@@ -1,19 +1,20 @@
 //! One run: what the fold says is next, until it says to end.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use outfitter_core::{
     Cancel, Code, EntryBody, ErrorInfo, EventBody, EventSink, Journal as _, JournalError,
-    MessageRole, RunId, RunOutcome, RunOutput, ToolCall,
+    MessageRole, RunId, RunOutcome, RunOutput, ToolCall, ToolName,
 };
 use outfitter_tools::ToolView;
 
+use crate::meter::Meter;
 use crate::next::{Next, next};
 use crate::parts::AgentParts;
 use crate::recover;
 use crate::request::{RunEnd, RunRequest};
 use crate::session::Session;
-use crate::start::begin;
 use crate::turn_log::TurnLog;
 use crate::writer::{Writer, WriterParts};
 
@@ -23,6 +24,8 @@ pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
     pub(crate) cancel: Cancel,
     pub(crate) writer: Arc<Writer>,
+    /// What its calls use of models.
+    pub(crate) meter: Arc<Meter>,
 }
 
 /// How a run ends, before it is recorded.
@@ -76,6 +79,7 @@ impl<'a> Run<'a> {
             session,
             cancel,
             writer: Arc::new(writer),
+            meter: Arc::default(),
         }
     }
 
@@ -93,8 +97,7 @@ impl<'a> Run<'a> {
     }
 
     async fn make(&self, request: RunRequest) -> Result<RunEnd, JournalError> {
-        let mut view = self.view().await;
-        begin(self.parts, self.session, &view, &self.writer, request).await?;
+        self.begin(request).await?;
         let limits = self.parts.settings.limits;
         let ending = loop {
             let next = self.writer.folded(|log| next(log, &limits)).await;
@@ -105,16 +108,14 @@ impl<'a> Run<'a> {
             }
             match next {
                 Next::CallModel => {
-                    view = self.view().await;
-                    self.choose_tools(&view).await?;
-                    view = self.view().await;
+                    let view = self.view().await;
                     if let Some(ending) = self.call_model(&view).await? {
                         break ending;
                     }
                 }
                 Next::RunCalls(calls) => {
                     // What has been forbidden since the request was made is not called.
-                    view = self.view().await;
+                    let view = self.view().await;
                     self.run_calls(&view, calls).await?;
                 }
                 Next::Wait(_) => break Ending::of(RunOutcome::Waiting),
@@ -127,7 +128,16 @@ impl<'a> Run<'a> {
 
     /// What the session may use now, with what it has expanded.
     pub(crate) async fn view(&self) -> Arc<ToolView> {
-        let facts = self.writer.folded(|log| self.session.facts_in(log)).await;
+        self.view_with(None).await
+    }
+
+    /// The same, once these tools are chosen for the turn; none where that is no news.
+    pub(crate) async fn view_with(
+        &self,
+        suggested: Option<Arc<BTreeSet<ToolName>>>,
+    ) -> Arc<ToolView> {
+        let mut facts = self.writer.folded(|log| self.session.facts_in(log)).await;
+        facts.suggested = suggested.or(facts.suggested);
         self.session.proxy.view(&facts)
     }
 
@@ -191,13 +201,15 @@ impl<'a> Run<'a> {
             Some(said) => said,
             None => self.writer.folded(|log| answer(log)).await,
         };
+        let actions = self.suggest_actions(ending.outcome, &answer).await;
         let output = RunOutput {
             status: ending.outcome,
             answer,
-            suggested_actions: Vec::new(),
+            suggested_actions: actions.suggested,
             error: ending.error,
         };
         let mut entries = ending.last;
+        entries.extend(actions.entries);
         entries.push(EntryBody::Event(EventBody::RunFinished {
             outcome: ending.outcome,
             output: Arc::new(output.clone()),

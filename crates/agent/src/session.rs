@@ -4,13 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
-    Attended, Log, Mode, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError,
-    ToolName, WarningCode,
+    Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError, ToolName,
+    WarningCode,
 };
 use outfitter_tools::ToolProxy;
 
 use crate::RunError;
-use crate::mode::told_of_mode;
 use crate::turn_log::TurnLog;
 
 /// Entries read from the log at a time.
@@ -39,45 +38,14 @@ pub struct Session {
 /// What the model is told of one session, beside what it is told of every one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Told {
-    /// Behind the system prompt: what stays the same for the whole session.
-    pub system: Arc<str>,
+    /// The skills it may load, with a line of each: a section of the system prompt.
+    pub skill_catalogue: Arc<str>,
     /// Once, before the first words of the person: what is loaded from the start.
     pub opening: Option<Arc<str>>,
     /// The skills it may load, for people.
     pub skills: Vec<String>,
     /// What a person should know when the session begins.
     pub warnings: Vec<(WarningCode, String)>,
-}
-
-impl Told {
-    /// The whole system message in a mode. Without tools nothing of this session can be used, so
-    /// nothing is said of it.
-    #[must_use]
-    pub fn system_in(&self, mode: Mode, all: &Arc<str>) -> Arc<str> {
-        let Some(told) = told_of_mode(mode) else {
-            return self.system_behind(all);
-        };
-        let first = if mode == Mode::Chat {
-            all.clone()
-        } else {
-            self.system_behind(all)
-        };
-        if first.is_empty() {
-            told.into()
-        } else {
-            format!("{first}\n\n{told}").into()
-        }
-    }
-
-    /// The whole system message, behind what every session is told.
-    #[must_use]
-    pub fn system_behind(&self, all: &Arc<str>) -> Arc<str> {
-        match (all.is_empty(), self.system.is_empty()) {
-            (_, true) => all.clone(),
-            (true, false) => self.system.clone(),
-            (false, false) => format!("{all}\n\n{}", self.system).into(),
-        }
-    }
 }
 
 impl Session {

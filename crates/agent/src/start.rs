@@ -8,100 +8,158 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
+use crate::choose::{Open, Words};
 use crate::inbox::Letters;
-use crate::parts::AgentParts;
-use crate::request::{Input, RunRequest};
+use crate::request::{Input, RunRequest, TurnWorkflow};
+use crate::run::Run;
 use crate::session::Session;
 use crate::writer::Writer;
-use crate::{answers, recover};
+use crate::{answers, recover, standing};
 
-/// Begins a run in the log.
-pub(crate) async fn begin(
-    parts: &AgentParts,
-    session: &Session,
-    view: &ToolView,
-    writer: &Writer,
-    request: RunRequest,
-) -> Result<(), JournalError> {
-    let RunRequest {
-        input,
-        notes,
-        message,
-    } = request;
-    let clock = &*parts.clock;
-    let (dead, resumes) = writer
-        .folded(|log| {
-            (
-                recover::broken_off(log, clock.now(), clock),
-                recover::resumed(log),
-            )
-        })
-        .await;
-    let recovered = !dead.is_empty();
-    writer.record_broken_off(dead).await?;
+impl Run<'_> {
+    /// Begins the run in the log. What its turn is shown and follows is chosen before, so that the
+    /// first thing that is told of the run says it.
+    pub(crate) async fn begin(&self, request: RunRequest) -> Result<(), JournalError> {
+        let RunRequest {
+            input,
+            notes,
+            message,
+            workflow,
+        } = request;
+        let (parts, session, writer) = (self.parts, self.session, &*self.writer);
+        let clock = &*parts.clock;
+        let (dead, resumes) = writer
+            .folded(|log| {
+                (
+                    recover::broken_off(log, clock.now(), clock),
+                    recover::resumed(log),
+                )
+            })
+            .await;
+        let recovered = !dead.is_empty();
+        writer.record_broken_off(dead).await?;
 
-    let going_on = !matches!(input, Input::Prompt(_));
-    let mut entries = vec![EntryBody::Event(EventBody::RunStarted(RunStarted {
-        resumes: if going_on { resumes } else { None },
-        model: Some(parts.model.info().label()),
-        ..started(session, view)
-    }))];
-    if recovered {
-        entries.push(warning(
-            WarningCode::Recovered,
-            "an earlier run of this session broke off; it was ended as interrupted",
-        ));
-    }
-    if let Some(missing) = weak_sandbox(session) {
-        entries.push(warning(WarningCode::SandboxLevel, missing));
-    }
-    entries.extend(
-        notes
-            .into_iter()
-            .map(|note| warning(note.code, note.message)),
-    );
-    let mut letters = Letters::none();
-    match input {
-        Input::Continue => {
-            entries.extend(changed_view(view, writer).await);
-            entries.extend(
-                writer
-                    .folded(|log| answers::expired(log, clock.now()))
-                    .await,
-            );
-        }
-        Input::Answer(answered) => entries.extend(answers::entries(answered, clock.now())),
-        Input::Answers(answers) => entries.extend(
-            answers
-                .into_iter()
-                .flat_map(|answered| answers::entries(answered, clock.now())),
-        ),
-        Input::Prompt(text) => {
-            let unsettled = writer.folded(|log| log.unsettled()).await;
-            entries.extend(unsettled.into_iter().map(|(id, call)| {
-                let args = recover::shown_arguments(&parts.pipeline, &call);
-                recover::unmade(&id, &call.name, args, recover::overtaken(), clock)
-            }));
-            let begins = writer.folded(|log| log.history.is_empty()).await;
-            if begins {
-                let warnings = session.told.warnings.iter();
-                entries.extend(warnings.map(|(code, message)| warning(*code, message.clone())));
+        let (letters, told) = match &input {
+            Input::Prompt(_) => {
+                let letters = Letters::of(parts, session).await;
+                let told = letters.messages(writer).await;
+                (letters, told)
             }
-            if let (Some(opening), true) = (&session.told.opening, begins) {
-                let id = MessageId::mint(clock);
-                let message = Message::text(id, MessageRole::System, &**opening);
+            Input::Continue | Input::Answer(_) | Input::Answers(_) => (Letters::none(), Vec::new()),
+        };
+        let open = self.open(&input, &told, workflow).await;
+        let chosen = self.choose(open).await;
+        let view = self.view_with(chosen.suggested()).await;
+        let follows = match &input {
+            Input::Prompt(_) => None,
+            Input::Continue | Input::Answer(_) | Input::Answers(_) => {
+                writer.folded(|log| log.workflow()).await
+            }
+        };
+
+        let to_keep = standing::to_keep(parts, session, writer, &input).await;
+        let going_on = !matches!(input, Input::Prompt(_));
+        let mut entries = vec![EntryBody::Event(EventBody::RunStarted(RunStarted {
+            resumes: if going_on { resumes } else { None },
+            model: Some(parts.model.info().label()),
+            workflow: chosen
+                .workflow_name()
+                .or_else(|| follows.map(|one| one.name.clone())),
+            ..started(session, &view)
+        }))];
+        if recovered {
+            entries.push(warning(
+                WarningCode::Recovered,
+                "an earlier run of this session broke off; it was ended as interrupted",
+            ));
+        }
+        if let Some(missing) = weak_sandbox(session) {
+            entries.push(warning(WarningCode::SandboxLevel, missing));
+        }
+        entries.extend(
+            notes
+                .into_iter()
+                .map(|note| warning(note.code, note.message)),
+        );
+        entries.extend_from_slice(&chosen.warnings);
+        match input {
+            Input::Continue => {
+                entries.extend(changed_view(&view, writer).await);
+                entries.extend(
+                    writer
+                        .folded(|log| answers::expired(log, clock.now()))
+                        .await,
+                );
+            }
+            Input::Answer(answered) => entries.extend(answers::entries(answered, clock.now())),
+            Input::Answers(answers) => entries.extend(
+                answers
+                    .into_iter()
+                    .flat_map(|answered| answers::entries(answered, clock.now())),
+            ),
+            Input::Prompt(text) => {
+                let unsettled = writer.folded(|log| log.unsettled()).await;
+                entries.extend(unsettled.into_iter().map(|(id, call)| {
+                    let args = recover::shown_arguments(&parts.pipeline, &call);
+                    recover::unmade(&id, &call.name, args, recover::overtaken(), clock)
+                }));
+                let begins = writer.folded(|log| log.history.is_empty()).await;
+                if begins {
+                    let warnings = session.told.warnings.iter();
+                    entries.extend(warnings.map(|(code, message)| warning(*code, message.clone())));
+                }
+                if let (Some(opening), true) = (&session.told.opening, begins) {
+                    let id = MessageId::mint(clock);
+                    let message = Message::text(id, MessageRole::System, &**opening);
+                    entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
+                }
+                let told = told.into_iter().map(Arc::new);
+                entries.extend(told.map(|letter| EntryBody::Event(EventBody::Message(letter))));
+                let id = message.unwrap_or_else(|| MessageId::mint(clock));
+                let message = Message::text(id, MessageRole::User, text);
                 entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
             }
-            letters = Letters::of(parts, session).await;
-            entries.extend(letters.entries(writer).await);
-            let id = message.unwrap_or_else(|| MessageId::mint(clock));
-            let message = Message::text(id, MessageRole::User, text);
-            entries.push(EntryBody::Event(EventBody::Message(Arc::new(message))));
+        }
+        entries.extend(chosen.entries());
+        writer.record(entries).await?;
+        for approval in to_keep {
+            if let Err(why) = standing::keep(parts, session, approval).await {
+                let told = format!("the approval holds for this call alone, it is not kept: {why}");
+                writer
+                    .record(vec![warning(WarningCode::NotKept, told)])
+                    .await?;
+            }
+        }
+        letters.done(session).await;
+        Ok(())
+    }
+
+    /// What is still to be chosen for the turn that this run works on, before its first request.
+    async fn open(&self, input: &Input, told: &[Message], asked: TurnWorkflow) -> Open {
+        match input {
+            Input::Prompt(text) => {
+                let told = told.iter().map(Message::content);
+                let new = told.chain([text.clone()]).collect();
+                Open {
+                    words: self.writer.folded(|log| Words::of_new_turn(log, new)).await,
+                    tools: true,
+                    workflow: Some(asked),
+                }
+            }
+            // Its process went away, or it was stopped, before it was chosen.
+            Input::Continue | Input::Answer(_) | Input::Answers(_) => {
+                self.writer
+                    .folded(|log| Open {
+                        words: Words::of_turn(log),
+                        tools: log.may_choose_tools(),
+                        workflow: log
+                            .may_choose_workflow()
+                            .then_some(TurnWorkflow::AsConfigured),
+                    })
+                    .await
+            }
         }
     }
-    writer.record(entries).await?;
-    letters.done(session).await;
-    Ok(())
 }
 
 /// What every run says of itself at its beginning.
@@ -111,11 +169,7 @@ pub(crate) fn started(session: &Session, view: &ToolView) -> RunStarted {
         resumes: None,
         model: None,
         mode: view.mode(),
-        tools: view
-            .schemas()
-            .iter()
-            .map(|tool| tool.name.to_string())
-            .collect(),
+        tools: view.presented_names(),
         skills: session.told.skills.clone(),
         sandbox: SandboxSummary {
             backend: sandbox.backend.clone(),

@@ -1,23 +1,13 @@
-//! Which tools fit a turn, where there are too many to show: looked at once, and kept in the log.
+//! Which tools fit a turn, where there are too many to show.
 
 use std::collections::BTreeSet;
 
-use outfitter_core::{
-    EntryBody, EventBody, Journal as _, JournalError, MessageRole, ModelError, ToolName,
-    WarningCode,
-};
+use outfitter_core::{ModelError, ModelProvider, ToolName};
 use outfitter_tools::{Suggestion, ToChoose, ToolView};
 
 use crate::aside;
+use crate::choose::{Choice, Words};
 use crate::run::Run;
-use crate::start::warning;
-use crate::turn_log::TurnLog;
-
-/// The prompts that tools are chosen by.
-const PROMPTS: usize = 5;
-
-/// How much of each prompt is looked at.
-const MAX_PROMPT_BYTES: usize = 2_000;
 
 /// How long the list of tools may be that a model chooses from. Those that fit by their words come
 /// first in it.
@@ -29,47 +19,34 @@ const ASK_FOR_TOOLS: &str = "You choose tools for an assistant. You are given th
     with nothing else.";
 
 impl Run<'_> {
-    /// Chooses the tools of this turn, where that is needed and not done yet.
-    pub(crate) async fn choose_tools(&self, view: &ToolView) -> Result<(), JournalError> {
+    /// Chooses the tools of this turn, where that is needed.
+    pub(crate) async fn choose_tools(
+        &self,
+        model: &dyn ModelProvider,
+        words: &Words,
+    ) -> Choice<Vec<ToolName>> {
+        let view = self.view().await;
         let Some(choose) = view.to_choose() else {
-            return Ok(());
+            return Choice::nothing();
         };
-        // A turn that was begun goes on with what it was shown.
-        let words = self
-            .writer
-            .folded(|log| log.may_choose_tools().then(|| last_prompts(log)))
-            .await;
-        let Some(words) = words else { return Ok(()) };
-        let mut entries = Vec::new();
-        let tools = match choose.by {
-            Suggestion::Off | Suggestion::Lexical => view.fitting(&words, choose.most),
-            Suggestion::Model => match self.asked_for_tools(view, &choose, &words).await {
-                Ok((tools, usage)) => {
-                    entries.push(EntryBody::Event(EventBody::Usage(usage)));
-                    tools
-                }
-                Err(ModelError::Cancelled) => return Ok(()),
-                Err(error) => {
-                    let message = format!(
-                        "the model did not choose tools, so they are those that fit by their \
-                         words: {}",
-                        error.to_info().message
-                    );
-                    entries.push(warning(WarningCode::Fallback, message));
-                    view.fitting(&words, choose.most)
-                }
-            },
-        };
-        entries.push(EntryBody::Suggested(tools));
-        self.writer.record(entries).await
+        let words = words.all();
+        match choose.by {
+            Suggestion::Off | Suggestion::Lexical => Choice::of(view.fitting(&words, choose.most)),
+            Suggestion::Model => Choice::asked(
+                self.asked_for_tools(model, &view, &choose, &words).await,
+                "tools, so they are those that fit by their words",
+                || view.fitting(&words, choose.most),
+            ),
+        }
     }
 
     async fn asked_for_tools(
         &self,
+        model: &dyn ModelProvider,
         view: &ToolView,
         choose: &ToChoose,
         words: &str,
-    ) -> Result<(Vec<ToolName>, outfitter_core::TokenUsage), ModelError> {
+    ) -> Result<Vec<ToolName>, ModelError> {
         let candidates = view.candidates(words, MAX_LIST_BYTES);
         let list: String = candidates
             .iter()
@@ -79,15 +56,9 @@ impl Run<'_> {
             "Choose at most {}.\n\nThe requests:\n{words}\n\nThe tools:\n{list}",
             choose.most
         );
-        let said = aside::ask(
-            &*self.parts.model,
-            &*self.parts.clock,
-            &self.cancel,
-            ASK_FOR_TOOLS,
-            question,
-        )
-        .await?;
-        let names = aside::array_in(&said.text).ok_or_else(|| ModelError::Protocol {
+        let clock = &*self.parts.clock;
+        let said = aside::ask(model, clock, &self.cancel, ASK_FOR_TOOLS, question).await?;
+        let names = aside::array_in(&said).ok_or_else(|| ModelError::Protocol {
             message: "the reply has no list of names".to_owned(),
         })?;
         let known: BTreeSet<&str> = candidates.iter().map(|tool| tool.name.as_str()).collect();
@@ -106,20 +77,6 @@ impl Run<'_> {
                 message: "the reply names no tool of the list".to_owned(),
             });
         }
-        Ok((tools, said.usage))
+        Ok(tools)
     }
-}
-
-/// The last words of the person, the last first.
-fn last_prompts(log: &TurnLog) -> String {
-    let said = log.history.iter().rev().map(|exchange| &exchange.message);
-    let said = said.filter(|message| message.role == MessageRole::User);
-    let prompts: Vec<String> = said
-        .take(PROMPTS)
-        .map(|message| {
-            let text = message.content();
-            text[..text.floor_char_boundary(MAX_PROMPT_BYTES)].to_owned()
-        })
-        .collect();
-    prompts.join("\n")
 }

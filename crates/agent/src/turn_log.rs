@@ -6,7 +6,7 @@ use std::sync::Arc;
 use outfitter_core::{
     Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Hashing, Interrupt, Message,
     MessageRole, Mode, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall,
-    ToolName,
+    ToolName, WorkflowInUse,
 };
 use outfitter_tools::approved_from_now_on;
 
@@ -76,6 +76,10 @@ pub(crate) struct TurnState {
     pub(crate) mode: Mode,
     /// Whether it was looked at which tools fit it.
     pub(crate) suggested: bool,
+    /// Whether it was looked at which workflow fits it.
+    pub(crate) workflow_chosen: bool,
+    /// The workflow that it follows, to its end.
+    pub(crate) workflow: Option<Arc<WorkflowInUse>>,
     /// Model calls since its beginning, or since it was taken up again after a limit.
     pub(crate) model_calls: u32,
     /// Tokens used since then.
@@ -132,6 +136,12 @@ impl TurnLog {
                 self.suggested = Some(Arc::new(names.iter().cloned().collect()));
                 if let Some(turn) = &mut self.turn {
                     turn.suggested = true;
+                }
+            }
+            EntryBody::Workflow(chosen) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.workflow_chosen = true;
+                    turn.workflow = chosen.clone().map(Arc::new);
                 }
             }
             EntryBody::Answer(answer) => {
@@ -358,6 +368,18 @@ impl TurnLog {
         self.turn
             .as_ref()
             .is_some_and(|turn| !turn.suggested && turn.model_calls == 0)
+    }
+
+    /// Whether the workflow of this turn may still be chosen.
+    pub(crate) fn may_choose_workflow(&self) -> bool {
+        self.turn
+            .as_ref()
+            .is_some_and(|turn| !turn.workflow_chosen && turn.model_calls == 0)
+    }
+
+    /// The workflow that the last turn follows, or followed.
+    pub(crate) fn workflow(&self) -> Option<Arc<WorkflowInUse>> {
+        self.turn.as_ref()?.workflow.clone()
     }
 
     /// The tools that a model was shown last, that were found to fit, or that were asked for:

@@ -27,10 +27,20 @@ impl Estimate {
         }
     }
 
-    pub(crate) fn with_reply(self, parts: &[Part]) -> TokenUsage {
+    /// Of a request that is looked at whole.
+    pub(crate) fn of_whole(request: &ModelRequest) -> Self {
+        Self::of(request, 0, &request.messages)
+    }
+
+    pub(crate) fn with_reply(&self, parts: &[Part]) -> TokenUsage {
+        self.with_said(bytes(parts))
+    }
+
+    /// With a reply of so many bytes.
+    pub(crate) fn with_said(&self, said: u64) -> TokenUsage {
         TokenUsage {
             input_tokens: self.input_bytes.div_ceil(BYTES_PER_TOKEN),
-            output_tokens: bytes(parts).div_ceil(BYTES_PER_TOKEN),
+            output_tokens: said.div_ceil(BYTES_PER_TOKEN),
             source: UsageSource::Estimated,
             ..TokenUsage::default()
         }
@@ -55,15 +65,16 @@ pub(crate) fn bytes(parts: &[Part]) -> u64 {
 pub(crate) struct Shown<'a> {
     pub(crate) system: &'a str,
     pub(crate) view: Hash,
-    pub(crate) reminder: &'a str,
+    /// What stands behind the conversation.
+    pub(crate) tail: &'a str,
     pub(crate) conversation: Hash,
 }
 
 impl Shown<'_> {
     pub(crate) fn hash(&self) -> Hash {
-        let (system, reminder) = (Hash::of(self.system), Hash::of(self.reminder));
+        let (system, tail) = (Hash::of(self.system), Hash::of(self.tail));
         Hash::of(format!(
-            "{system}\n{}\n{reminder}\n{}",
+            "{system}\n{}\n{tail}\n{}",
             self.view, self.conversation
         ))
     }

@@ -151,7 +151,8 @@ impl Journal for Writer {
                 | EntryBody::Intent(_)
                 | EntryBody::Answer(_)
                 | EntryBody::Activated(_)
-                | EntryBody::Suggested(_) => None,
+                | EntryBody::Suggested(_)
+                | EntryBody::Workflow(_) => None,
             })
             .collect();
         let first = self.emitter.reserve(shown.len());

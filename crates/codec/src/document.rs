@@ -6,7 +6,7 @@ use outfitter_core::{ErrorInfo, Listing, Message, SessionId, SessionSummary, Too
 
 use crate::EncodeError;
 use crate::json::append_line;
-use crate::wire;
+use crate::wire::{self, AuditStatus};
 
 /// Appends the document of one call's result: `tools call --json`.
 ///
@@ -46,11 +46,13 @@ pub fn encode_sessions(sessions: &[SessionSummary], out: &mut Vec<u8>) -> Result
 pub fn encode_messages(
     session: &SessionId,
     messages: &[Arc<Message>],
+    audit_status: AuditStatus<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     let document = wire::Versioned::of(wire::SessionMessages {
         session_id: session.as_str(),
         messages: messages.iter().map(|message| (&**message).into()).collect(),
+        audit_status,
     });
     append_line("the messages of a session", &document, out)
 }

@@ -5,6 +5,7 @@
 //! two together.
 
 pub mod agui;
+mod approval;
 mod document;
 mod error;
 mod json;
@@ -21,4 +22,4 @@ pub use error::EncodeError;
 pub use ndjson::encode_event;
 pub use order::{EventOrder, OrderFault, OrderFaultKind, Watched, check_lines};
 pub use schema::{SchemaFile, document_schema, schema_files};
-pub use wire::VERSION;
+pub use wire::{AuditStatus, VERSION};

@@ -4,6 +4,7 @@ use outfitter_core::{Event, EventBody, Interrupt, InterruptKind};
 use serde::Serialize;
 
 use crate::EncodeError;
+use crate::approval::scopes;
 use crate::json::append_line;
 use crate::wire::{self, Body, Line, Seconds, Tag};
 
@@ -117,6 +118,7 @@ fn interrupted(event: &Event, interrupt: &Interrupt, out: &mut Vec<u8>) -> Resul
                 approval_id: id,
                 tool_call_id,
                 reason,
+                scopes: &scopes(interrupt),
                 expires_at,
             },
             out,

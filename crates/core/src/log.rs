@@ -77,6 +77,16 @@ pub struct Intent {
     pub idempotent: bool,
 }
 
+/// The workflow of a turn. What the model is told of it is kept as it was told, so that a turn that
+/// goes on is told the same when the workflow has become another one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowInUse {
+    /// Its name.
+    pub name: String,
+    /// What the model is told of it with every request of the turn.
+    pub text: String,
+}
+
 /// What an entry records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", content = "body", rename_all = "snake_case")]
@@ -94,6 +104,8 @@ pub enum EntryBody {
     /// The listed tools that fit the last words of the person: the ones that are shown from the
     /// next request on, until others are chosen.
     Suggested(Vec<ToolName>),
+    /// The workflow of the turn that has just begun; none where it was looked for and nothing fits.
+    Workflow(Option<WorkflowInUse>),
 }
 
 impl EntryBody {
@@ -118,6 +130,7 @@ impl EntryBody {
             Self::Answer(_) => "answer",
             Self::Activated(_) => "activated",
             Self::Suggested(_) => "suggested",
+            Self::Workflow(_) => "workflow",
         }
     }
 }
@@ -229,7 +242,8 @@ impl Mention<'_> {
                 | EntryBody::Intent(_)
                 | EntryBody::Answer(_)
                 | EntryBody::Activated(_)
-                | EntryBody::Suggested(_) => false,
+                | EntryBody::Suggested(_)
+                | EntryBody::Workflow(_) => false,
             },
         }
     }

@@ -4,7 +4,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::{ToolError, ToolName, ToolSchema};
+use crate::{TokenUsage, ToolError, ToolName, ToolSchema};
 
 /// Typed seams by their trait: `ModelProvider`, `ToolIndex`, a host application's own.
 #[derive(Clone, Default)]
@@ -92,6 +92,14 @@ pub trait ToolIndex: Send + Sync {
 
     /// The tool of this exact name.
     fn tool(&self, name: &str) -> Option<ToolFound>;
+}
+
+/// Counts what the tools of a run use of models: it is told as usage of the run, and held against
+/// its limit. The run's own `ModelProvider` is counted by itself; a tool with a model of its own
+/// says here what that used.
+pub trait UsageMeter: Send + Sync {
+    /// A model call was made, and this is what it took.
+    fn used(&self, usage: TokenUsage);
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::jobs::{Jobs, Manner};
 use crate::network::{self, Reach};
 use crate::process_sandbox::ProcessSandbox;
+use crate::protected::by_both_names;
 use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
 use crate::view::View;
@@ -97,29 +98,45 @@ pub(crate) fn open_held(
     info: SandboxInfo,
     hold: impl FnOnce(Confined) -> Hold,
 ) -> Result<ProcessSandbox, SandboxError> {
+    let LocalPolicy {
+        support,
+        reach,
+        read,
+        write,
+        data_dir,
+        require: _,
+    } = policy;
     let workspace = session.files.workspace().to_owned();
     let scratch = open_scratch(&session.session_dir)?;
-    let readable = ReadableRoots::of(&session.host, &workspace, &policy.read);
+    let private = by_both_names(&data_dir);
+    let mut left_out = Vec::new();
+    let more_read = outside_of(&private, &read, &mut left_out);
+    let more_write = outside_of(&private, &write, &mut left_out);
+    let mut readable = ReadableRoots::of(&session.host, &workspace, &more_read);
+    // A virtual environment says itself what it is made of, and a command may have written that.
+    readable
+        .read
+        .retain(|path| path.starts_with(&workspace) || !is_ours(&private, path));
     let visible = Visible::Roots {
         readable: &readable,
         workspace: &workspace,
     };
-    let mut environment = build(&session.host, &scratch, &visible, &session.passed);
-    let hosts = policy.reach.hosts();
+    let mut environment = build(&session.host, scratch.layout(), &visible, &session.passed);
+    let hosts = reach.hosts();
     if hosts.is_some() {
         network::announce(&mut environment.variables);
     }
-    let mut left_out = readable.left_out.clone();
+    left_out.extend(readable.left_out.iter().cloned());
     left_out.extend(environment.left_out);
-    let write = writable(&workspace, &scratch, &policy.write, &mut left_out);
+    let write = writable(&workspace, &scratch, &more_write, &mut left_out);
     let confined = Confined {
-        level: policy.support.level,
-        network: policy.reach.network(),
+        level: support.level,
+        network: reach.network(),
         write,
         read: readable.read,
         fixed: Vec::new(),
         hide: readable.hide,
-        private: by_both_names(policy.data_dir),
+        private,
         blank: readable.blank,
     };
     let view = View::of(&confined, session.files.protected());
@@ -143,12 +160,27 @@ pub(crate) fn open_held(
     })
 }
 
-/// The path as given and as it really is: what protects it may know it by either.
-fn by_both_names(path: PathBuf) -> Vec<PathBuf> {
-    match path.canonicalize() {
-        Ok(real) if real != path => vec![path, real],
-        Ok(_) | Err(_) => vec![path],
-    }
+/// What of the paths that the operator opens lies outside our own data. In it lie the sessions of
+/// everybody, and no session may see another's, whatever is opened: a path above the data is opened
+/// without it, one in it not at all.
+fn outside_of(private: &[PathBuf], more: &[PathBuf], left_out: &mut Vec<String>) -> Vec<PathBuf> {
+    let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) = more
+        .iter()
+        .cloned()
+        .partition(|path| is_ours(private, path));
+    left_out.extend(inside.iter().map(|path| {
+        format!(
+            "{} lies in our own data, which no command sees",
+            path.display()
+        )
+    }));
+    outside
+}
+
+fn is_ours(private: &[PathBuf], path: &Path) -> bool {
+    by_both_names(path)
+        .iter()
+        .any(|path| private.iter().any(|ours| path.starts_with(ours)))
 }
 
 fn writable(

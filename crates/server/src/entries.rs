@@ -56,7 +56,8 @@ pub(crate) async fn last(
         | EntryBody::Intent(_)
         | EntryBody::Answer(_)
         | EntryBody::Activated(_)
-        | EntryBody::Suggested(_) => None,
+        | EntryBody::Suggested(_)
+        | EntryBody::Workflow(_) => None,
     }))
 }
 

@@ -130,6 +130,7 @@ impl From<&RunError> for Problem {
             }
             RunError::NothingToContinue(_)
             | RunError::Busy(_)
+            | RunError::UnknownWorkflow { .. }
             | RunError::Answer(_)
             | RunError::Store(_)
             | RunError::Journal(_) => {}

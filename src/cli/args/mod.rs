@@ -1,6 +1,7 @@
 //! The command line as types: one struct a command, the options that several share, and what they
 //! say about the configuration.
 
+mod approvals;
 mod init;
 mod options;
 mod run;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use approvals::{ApprovalsArgs, ApprovalsCommand};
 pub use init::InitArgs;
 pub use options::SessionOptions;
 pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
@@ -74,6 +76,8 @@ pub enum Command {
     Skills(SkillsArgs),
     /// List, show, replay, answer or delete sessions
     Sessions(SessionsArgs),
+    /// List or take back what you approved for longer than a session
+    Approvals(ApprovalsArgs),
     /// Check, explain or describe the configuration
     Config(ConfigArgs),
     /// Say what works here and what does not

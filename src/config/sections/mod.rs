@@ -12,15 +12,18 @@ mod formats;
 mod mcp;
 mod model;
 mod permissions;
+mod plugin_api;
 mod progress;
 mod sandbox;
 mod send;
 mod server;
 mod shell;
 mod skills;
+mod ssh;
 mod store;
 mod tools;
 mod web;
+mod workflows;
 
 use std::collections::BTreeMap;
 
@@ -34,9 +37,10 @@ pub use contacts::{Contacts, Search};
 pub use files::Files;
 pub use mcp::{Mcp, McpServer};
 pub use model::{Model, Tokenizer, ToolMode};
-pub use permissions::{Approval, Permissions, RuleRow, Verdict as RuleVerdict};
+pub use permissions::{Approval, Permissions, RuleArguments, RuleRow, Verdict as RuleVerdict};
+pub use plugin_api::{Api, ApiMethod, PluginApi};
 pub use progress::Progress;
-pub use sandbox::{Backend, Network, Require, Sandbox};
+pub use sandbox::{Backend, Network, Require, Sandbox, Ssh};
 pub use send::Send;
 pub use server::Server;
 pub use shell::Shell;
@@ -44,6 +48,7 @@ pub use skills::{Load, Skills};
 pub use store::Store;
 pub use tools::{Suggestion, Tools};
 pub use web::Web;
+pub use workflows::WorkflowRow;
 
 /// The configuration of Outfitter: the tables and keys of `outfitter.toml`. Every key has a
 /// default; an empty file is valid; an unknown key is an error.
@@ -87,4 +92,8 @@ pub struct Config {
     pub contacts: Contacts,
     /// How much a search finds.
     pub search: Search,
+    /// APIs whose operations are tools, `call_API_OPERATION`, for administrators.
+    pub plugin_api: PluginApi,
+    /// Steps with a name, that a turn may follow: `[agent] workflow` says which.
+    pub workflows: Vec<WorkflowRow>,
 }

@@ -8,12 +8,13 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use outfitter_agent::{
     Agent, AgentParts, AgentSettings, EventQueue, Input, Limits, ProgressSettings, RunEnd,
-    RunError, Session, Told,
+    RunError, RunRequest, Session, Told,
 };
 use outfitter_core::*;
 use outfitter_store::{MemoryArtifacts, MemoryLog};
 use outfitter_tools::{
-    NativeSource, Pipeline, PipelineOptions, Presentation, ToolRegistry, ToolsConfig,
+    DefaultPolicy, NativeSource, Pipeline, PipelineOptions, Presentation, Rule, Rules,
+    ToolRegistry, ToolsConfig,
 };
 use serde_json::{Value, json};
 
@@ -227,6 +228,7 @@ pub(crate) struct World {
     pub(crate) attended: Attended,
     pub(crate) told: Told,
     pub(crate) presentation: Presentation,
+    pub(crate) rules: Vec<Rule>,
 }
 
 impl World {
@@ -242,6 +244,8 @@ impl World {
                     identical_failures: 3,
                 },
                 max_tool_concurrency: 10,
+                workflows: Arc::default(),
+                suggested_actions: false,
                 progress: ProgressSettings::default(),
             },
             who: Arc::new(Principal {
@@ -254,6 +258,7 @@ impl World {
             attended: Attended::No,
             told: Told::default(),
             presentation: Presentation::default(),
+            rules: Vec::new(),
         }
     }
 
@@ -261,6 +266,7 @@ impl World {
     pub(crate) fn process(&self, model: Arc<Model>, log: Arc<dyn Log>) -> Process {
         let registry = ToolRegistry::new(ToolsConfig {
             presentation: self.presentation.clone(),
+            policy: Arc::new(Rules::new(self.rules.clone(), Arc::new(DefaultPolicy)).unwrap()),
             ..ToolsConfig::default()
         });
         let id = SourceId::new("builtin").unwrap();
@@ -277,7 +283,7 @@ impl World {
             log,
             artifacts: Arc::new(MemoryArtifacts::new(Arc::new(SystemClock))),
             clock: Arc::new(SystemClock),
-            services: Services::default(),
+            services: Services::default().with::<dyn ModelProvider>(model.clone()),
             settings: self.settings.clone(),
         });
         let session = Session {
@@ -342,10 +348,18 @@ impl Process {
         input: Input,
         cancel: Cancel,
     ) -> (Result<RunEnd, RunError>, Vec<Arc<Event>>) {
+        self.run_request(input.into(), cancel).await
+    }
+
+    pub(crate) async fn run_request(
+        &self,
+        request: RunRequest,
+        cancel: Cancel,
+    ) -> (Result<RunEnd, RunError>, Vec<Arc<Event>>) {
         let queue = EventQueue::new();
         let end = self
             .agent
-            .run(&self.session, input, cancel, queue.clone())
+            .run(&self.session, request, cancel, queue.clone())
             .await;
         queue.close();
         let mut events = Vec::new();

@@ -89,7 +89,7 @@ async fn a_mode_leaves_what_it_admits_and_refuses_the_rest(
     assert_eq!(end.outcome, RunOutcome::Success);
     let started = started(&events);
     assert_eq!(started.mode, mode);
-    assert_eq!(started.tools, shown);
+    assert_eq!(*started.tools, *shown);
     let outputs = world.outputs().await;
     for call in ["l", "w", "t"] {
         let output = &outputs[call][0];
@@ -112,7 +112,7 @@ async fn the_model_is_told_of_a_mode_that_takes_something_away() {
         (Mode::Chat, "The mode is `chat`"),
     ] {
         let mut world = world();
-        world.told.system = "skills of this session".into();
+        world.told.skill_catalogue = "skills of this session".into();
         let process = in_mode(world.alive(Arc::new(|_, _| say("hi"))), mode);
         process.prompt("go").await;
         let asked = process.model.asked.lock().unwrap()[0].clone();

@@ -14,8 +14,9 @@ fn number(args: &Value) -> u64 {
     args["n"].as_u64().unwrap()
 }
 
+/// A04: two calls of one tool are two calls.
 #[tokio::test]
-async fn calls_of_one_reply_run_at_once_and_the_model_reads_results_in_their_order() {
+async fn a04_calls_of_one_reply_run_at_once_and_the_model_reads_results_in_their_order() {
     let barrier = Arc::new(Barrier::new(3));
     let met = barrier.clone();
     let tool = Counting::new(

@@ -156,6 +156,26 @@ async fn switched_off_there_is_no_progress() {
     assert!(printed.is_empty());
 }
 
+/// What waits for a person is not progress.
+#[tokio::test]
+async fn switched_off_a_person_is_asked_all_the_same() {
+    let tool = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
+    let mut world = World::new(vec![tool]);
+    world.attended = Attended::Yes;
+    world.settings.progress.enabled = false;
+    let process = world.alive(Arc::new(|replies, _| match replies {
+        0 => calls(&[("f", "fetch", "{}")]),
+        _ => say("done"),
+    }));
+    let (end, events) = process.prompt("go").await;
+    assert_eq!(end.outcome, RunOutcome::Waiting);
+    let asked = bodies(&events);
+    let mut asked = asked
+        .iter()
+        .filter(|body| matches!(body, EventBody::Interrupt(_)));
+    assert!(asked.next().is_some() && asked.next().is_none());
+}
+
 #[tokio::test]
 async fn nothing_is_shown_after_a_tool_has_closed_its_progress() {
     let pieces = progress_of(

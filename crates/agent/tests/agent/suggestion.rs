@@ -190,6 +190,49 @@ async fn where_the_model_does_not_choose_the_words_do_and_it_is_said(
     assert_eq!(warnings(&world).await.len(), 1);
 }
 
+#[rstest::rstest]
+#[case(Suggestion::Off, "how is the weather?")]
+#[case(Suggestion::Lexical, "how is the weather?")]
+#[case(Suggestion::Model, "go to the sea")]
+#[tokio::test]
+async fn a_run_says_first_what_its_first_request_shows(
+    #[case] suggestion: Suggestion,
+    #[case] prompt: &str,
+) {
+    let world = world(suggestion);
+    let script: Script = Arc::new(|_, request| match is_choosing(request) {
+        true => say("[\"trains\"]"),
+        false => say("done"),
+    });
+    for words in [prompt, "write a letter", "no such thing"] {
+        // Also after a restart, where the session was shown something else before.
+        let process = world.alive(script.clone());
+        let (_, events) = process.prompt(words).await;
+        let EventBody::RunStarted(started) = &events[0].body else {
+            unreachable!("{events:?}");
+        };
+        let first = asked(&process);
+        let first = first
+            .iter()
+            .find(|asked| !asked.contains("You choose tools"));
+        assert_eq!(started.tools.to_vec(), tools(first.unwrap()), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_useless_choice_took_is_counted_too() {
+    let world = world(Suggestion::Model);
+    let process = world.alive(Arc::new(|_, request| match is_choosing(request) {
+        true => say("I would rather not"),
+        false => say("done"),
+    }));
+    let (_, events) = process.prompt("go").await;
+    let usages = bodies(&events)
+        .into_iter()
+        .filter(|body| matches!(body, EventBody::Usage(_)));
+    assert_eq!(usages.count(), 2);
+}
+
 #[tokio::test]
 async fn a_recovered_turn_makes_the_request_that_was_made() {
     // Whatever append the process dies at, the requests of the turn show the same tools and are

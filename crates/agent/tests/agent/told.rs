@@ -76,7 +76,7 @@ async fn a_deferred_tool_is_reminded_of_at_the_tail_and_shown_once_it_is_expande
 async fn what_a_session_is_told_stands_behind_the_system_prompt_and_the_opening_comes_once() {
     let mut world = World::new(Vec::new());
     world.told = Told {
-        system: "you may swim".into(),
+        skill_catalogue: "you may swim".into(),
         opening: Some("water is wet".into()),
         ..Told::default()
     };

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::event::AguiInterrupt;
 use super::instant::rfc3339;
 use super::result::{AskMetadata, Outfitter};
+use crate::approval::scopes;
 
 /// One interrupt. Its `state` stays inside.
 pub(super) fn told(interrupt: &Interrupt) -> AguiInterrupt {
@@ -17,7 +18,9 @@ pub(super) fn told(interrupt: &Interrupt) -> AguiInterrupt {
             Some(question.clone()),
             Some(answers(interrupt.schema.as_ref(), choices)),
         ),
-        InterruptKind::Approval { reason } => ("tool_call", Some(reason.clone()), Some(approval())),
+        InterruptKind::Approval { reason } => {
+            ("tool_call", Some(reason.clone()), Some(approval(interrupt)))
+        }
         InterruptKind::Delay => ("outfitter:delay", None, None),
         InterruptKind::Remote { what } => ("outfitter:remote", Some(what.clone()), None),
     };
@@ -55,12 +58,12 @@ fn answers(schema: Option<&Value>, choices: &[String]) -> Value {
     }
 }
 
-fn approval() -> Value {
+fn approval(interrupt: &Interrupt) -> Value {
     json!({
         "type": "object",
         "properties": {
             "approved": { "type": "boolean" },
-            "scope": { "enum": ["once", "session"] },
+            "scope": { "enum": scopes(interrupt) },
         },
         "required": ["approved"],
         "additionalProperties": false,

@@ -121,7 +121,7 @@ impl RunMetadata {
             resumes: started.resumes.as_ref().map(ToString::to_string),
             model: started.model.clone(),
             mode: started.mode.to_string(),
-            tools: started.tools.clone(),
+            tools: started.tools.to_vec(),
             skills: started.skills.clone(),
             sandbox: SandboxMetadata {
                 backend: started.sandbox.backend.clone(),

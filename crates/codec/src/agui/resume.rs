@@ -86,6 +86,8 @@ pub enum ApprovalScope {
     Once,
     /// For calls like it, while the session lasts.
     Session,
+    /// For calls like it, until it is taken back or expires.
+    Always,
 }
 
 /// Reads the payload of an approval: `{ "approved": true, "scope": "once" }`.
@@ -108,7 +110,8 @@ pub fn approval(payload: &Value) -> Result<ApprovalAnswer, InputError> {
         scope: match scope.optional_text()? {
             None | Some("once") => ApprovalScope::Once,
             Some("session") => ApprovalScope::Session,
-            Some(_) => return Err(scope.fault("once or session")),
+            Some("always") => ApprovalScope::Always,
+            Some(_) => return Err(scope.fault("once, session or always")),
         },
     })
 }

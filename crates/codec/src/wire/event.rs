@@ -182,6 +182,8 @@ pub(crate) struct Approval<'a> {
     pub(crate) tool_call_id: &'a str,
     /// Why it is asked.
     pub(crate) reason: &'a str,
+    /// For how long a yes can hold: `once`, `session`, `always`.
+    pub(crate) scopes: &'a [&'a str],
     /// Until when, in Unix seconds.
     pub(crate) expires_at: Seconds,
 }

@@ -22,5 +22,6 @@ pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};
 pub(crate) use output::{ErrorDocument, ErrorInfo, ToolOutput};
+pub use session::AuditStatus;
 pub(crate) use session::{Session, SessionList, SessionMessages};
 pub(crate) use words::{Status, WarningCode};

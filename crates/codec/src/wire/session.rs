@@ -46,4 +46,16 @@ pub(crate) struct SessionMessages<'a> {
     pub(crate) session_id: &'a str,
     /// Its messages.
     pub(crate) messages: Vec<Message<'a>>,
+    /// Which tools are before the model.
+    pub(crate) audit_status: AuditStatus<'a>,
+}
+
+/// Which tools are before the model.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct AuditStatus<'a> {
+    /// The names that the last request showed, those that were found to fit since, and those that
+    /// were asked for, sorted.
+    pub suggested_tools: Vec<&'a str>,
+    /// Whether tools were asked for that are not shown by themselves.
+    pub tools_expanded: bool,
 }

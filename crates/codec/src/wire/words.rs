@@ -37,6 +37,7 @@ words! {
         UnknownName, RepairedCallId, Truncated, Retried, ViewChanged, Recovered, SandboxLevel,
         Refused,
         Fallback,
+        NotKept,
     }
     /// How a call ended.
     Status { Success, Partial, Running, Error, Denied, Cancelled, Timeout, Interrupted }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use outfitter_codec::{
-    encode_error, encode_listing, encode_messages, encode_sessions, encode_tool_output,
-    schema_files,
+    AuditStatus, encode_error, encode_listing, encode_messages, encode_sessions,
+    encode_tool_output, schema_files,
 };
 use outfitter_core::{EventBody, SessionId, SessionSummary, UnixMs};
 use serde_json::{Value, json};
@@ -139,7 +139,11 @@ fn sessions_and_their_messages_fit_their_schemas() {
         .collect();
     assert!(messages.iter().any(|message| message.output.is_some()));
     let text = written(&messages[..], |messages, out| {
-        encode_messages(&id, messages, out)
+        let audit_status = AuditStatus {
+            suggested_tools: vec!["grep"],
+            tools_expanded: true,
+        };
+        encode_messages(&id, messages, audit_status, out)
     });
     assert_fits(&closed("session.schema.json"), &text);
 }

@@ -47,6 +47,7 @@ enum Lasting {
     #[default]
     Once,
     Session,
+    Always,
 }
 
 /// `POST /v1/questions/{id}/answer`.
@@ -77,6 +78,7 @@ pub(super) async fn approve(
     let scope = match decided.scope {
         Lasting::Once => ApprovalScope::Once,
         Lasting::Session => ApprovalScope::Session,
+        Lasting::Always => ApprovalScope::Always,
     };
     take(&app, who, &id, approval_answer(yes, scope), is_approval).await
 }

@@ -8,6 +8,7 @@ mod listings;
 mod narrow;
 mod runs;
 mod sessions;
+mod standing;
 mod tools;
 
 use std::sync::Arc;
@@ -35,7 +36,11 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/v1/runs/{id}/events", get(runs::events))
         .route("/v1/runs/{id}/cancel", post(runs::cancel))
         .route("/v1/questions/{id}/answer", post(answers::answer))
-        .route("/v1/approvals/{id}", post(answers::approve))
+        .route("/v1/approvals", get(standing::list))
+        .route(
+            "/v1/approvals/{id}",
+            post(answers::approve).merge(delete(standing::revoke)),
+        )
         .route("/agui", post(agui::run))
         .route("/agui/capabilities", get(agui::capabilities))
         .route("/v1/tools", get(tools::list))

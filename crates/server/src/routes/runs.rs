@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
-use outfitter_agent::{Input, RunRequest};
+use outfitter_agent::{Input, RunRequest, TurnWorkflow, WorkflowChoice};
 use outfitter_core::{EventBody, Mode, Principal, RunId, Scope, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -29,6 +29,7 @@ struct Wanted {
     available_tools: Option<Vec<String>>,
     available_skills: Option<Vec<String>>,
     mode: Option<Mode>,
+    workflow: Option<String>,
 }
 
 /// `POST /v1/runs`: a new turn, told as it happens.
@@ -68,12 +69,20 @@ pub(super) async fn start(
         input: Input::Prompt(wanted.input),
         notes,
         message: None,
+        workflow: chosen(wanted.workflow.as_deref()),
     };
     let started = app.start(session, request).await?;
     let run = started.run.clone();
     let response = lines(Seat::first(&app, started));
     let response = with_header(response, "outfitter-run-id", run.as_str());
     Ok(with_header(response, "outfitter-session-id", id.as_str()))
+}
+
+/// The workflow that a request asks for: a name, or `off`, `lexical` or `model`.
+pub(super) fn chosen(word: Option<&str>) -> TurnWorkflow {
+    word.map_or(TurnWorkflow::AsConfigured, |word| {
+        TurnWorkflow::Asked(WorkflowChoice::of(word))
+    })
 }
 
 fn run_id(id: &str) -> Result<RunId, Problem> {

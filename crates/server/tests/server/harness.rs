@@ -209,6 +209,8 @@ impl World {
                     identical_failures: 3,
                 },
                 max_tool_concurrency: 10,
+                workflows: Arc::new(crate::probes::workflows()),
+                suggested_actions: false,
                 progress: ProgressSettings::default(),
             },
         });

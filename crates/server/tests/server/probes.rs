@@ -5,8 +5,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
+use outfitter_agent::{Workflow, WorkflowChoice, Workflows};
 use outfitter_core::*;
 use serde_json::{Value, json};
+
+/// The workflows of the served agent. None is chosen by itself.
+pub(crate) fn workflows() -> Workflows {
+    let release = Workflow {
+        name: "release".to_owned(),
+        description: "Publishes a new version.".to_owned(),
+        steps: vec!["Write the changelog.".to_owned()],
+    };
+    Workflows::new(WorkflowChoice::Off, vec![release])
+}
 
 type Deltas = Vec<Result<ModelDelta, ModelError>>;
 

@@ -70,7 +70,8 @@ async fn a_session_without_a_name_is_given_one() {
 #[case::no_input(r#"{"session_id":"a"}"#, 400)]
 #[case::empty_input(r#"{"input":" "}"#, 400)]
 #[case::input_of_another_type(r#"{"input":1}"#, 400)]
-#[case::a_key_of_a_later_version(r#"{"input":"x","workflow":"off"}"#, 400)]
+#[case::a_workflow_of_another_type(r#"{"input":"x","workflow":1}"#, 400)]
+#[case::a_key_of_a_later_version(r#"{"input":"x","budget":1}"#, 400)]
 #[case::another(r#"{"input":"x","mode":"yolo"}"#, 400)]
 #[case::a_session_id_that_is_none(r#"{"input":"x","session_id":"a/b"}"#, 400)]
 #[tokio::test]
@@ -83,6 +84,32 @@ async fn a_body_that_does_not_fit_is_400_and_makes_no_session(
     ask.send(served.at)
         .await
         .is_problem(status, "invalid_arguments");
+    let sessions = get("/v1/sessions").send(served.at).await.json();
+    assert_eq!(sessions["sessions"], json!([]));
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_follows_the_workflow_that_it_names_and_says_so() {
+    let served = World::new().serve().await;
+    let body = json!({ "input": "go", "workflow": "release" });
+    let lines = post("/v1/runs", &body).send(served.at).await.lines();
+    check_live(&lines);
+    assert_eq!(lines[0]["workflow"], "release");
+    for none in [json!({ "input": "go" }), json!({ "input": "go", "workflow": "off" })] {
+        let lines = post("/v1/runs", &none).send(served.at).await.lines();
+        assert_eq!(lines[0].get("workflow"), None);
+    }
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_workflow_that_is_not_there_is_422_and_makes_no_session() {
+    let served = World::new().serve().await;
+    let body = json!({ "input": "go", "workflow": "relaese", "session_id": "s" });
+    let answer = post("/v1/runs", &body).send(served.at).await;
+    answer.is_problem(422, "invalid_arguments");
+    assert!(answer.json()["hint"].as_str().unwrap().contains("release"));
     let sessions = get("/v1/sessions").send(served.at).await.json();
     assert_eq!(sessions["sessions"], json!([]));
     served.stop().await;

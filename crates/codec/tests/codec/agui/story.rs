@@ -91,7 +91,7 @@ impl Writer {
             resumes: resumes.map(|run| RunId::new(format!("run_{run}")).unwrap()),
             model: Some("openai/gpt-5".to_owned()),
             mode: Mode::Agent,
-            tools: Vec::new(),
+            tools: [].into(),
             skills: Vec::new(),
             sandbox: SandboxSummary {
                 backend: "local".to_owned(),

@@ -95,7 +95,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
                 resumes: Some(RunId::new("run_8").unwrap()),
                 model: Some("anthropic/claude".to_owned()),
                 mode: Mode::Plan,
-                tools: vec!["grep".to_owned()],
+                tools: ["grep".to_owned()].into(),
                 skills: vec!["pdf".to_owned()],
                 sandbox: SandboxSummary {
                     backend: "local".to_owned(),

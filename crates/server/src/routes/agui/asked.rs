@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use outfitter_agent::{Answered, Input, Note, RunRequest};
+use outfitter_agent::{Answered, Input, Note, RunRequest, TurnWorkflow};
 use outfitter_codec::agui::{
-    ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus, RunAgentInput,
+    ApprovalAnswer, ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus, RunAgentInput,
     approval, check_resume,
 };
 use outfitter_core::{
@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::history::History;
 use crate::app::App;
 use crate::problem::Problem;
+use crate::routes::runs::chosen;
 
 /// Bytes of an id that is kept as the client gave it.
 const MOST_ID_BYTES: usize = 256;
@@ -31,11 +32,7 @@ pub(super) enum Asked {
 
 /// The mode that is asked for, in what a client passes through to the agent.
 pub(super) fn mode(input: &RunAgentInput) -> Result<Option<Mode>, Problem> {
-    let ours = input
-        .forwarded
-        .as_ref()
-        .and_then(|all| all.get("outfitter"));
-    let Some(asked) = ours.and_then(|ours| ours.get("mode")) else {
+    let Some(asked) = passed_through(input, "mode") else {
         return Ok(None);
     };
     match asked.as_str().and_then(Mode::of) {
@@ -46,6 +43,28 @@ pub(super) fn mode(input: &RunAgentInput) -> Result<Option<Mode>, Problem> {
                 "the mode of the run is none of agent, plan and chat",
             )
             .at("/forwardedProps/outfitter/mode".to_owned());
+            error.got = Some(asked.clone());
+            Err(error.into())
+        }
+    }
+}
+
+/// What a client passes through to the agent under a name of ours.
+fn passed_through<'a>(input: &'a RunAgentInput, name: &str) -> Option<&'a Value> {
+    input.forwarded.as_ref()?.get("outfitter")?.get(name)
+}
+
+/// The workflow that is asked for, in the same place.
+fn workflow(input: &RunAgentInput) -> Result<TurnWorkflow, Problem> {
+    let Some(asked) = passed_through(input, "workflow") else {
+        return Ok(TurnWorkflow::AsConfigured);
+    };
+    match asked.as_str() {
+        Some(word) => Ok(chosen(Some(word))),
+        None => {
+            let error = "the workflow of the run must be a text";
+            let mut error = ErrorInfo::new(Code::InvalidArguments, error)
+                .at("/forwardedProps/outfitter/workflow".to_owned());
             error.got = Some(asked.clone());
             Err(error.into())
         }
@@ -83,6 +102,7 @@ pub(super) fn asked(
         input: request,
         notes: notes(input),
         message: id_of_words(input, history),
+        workflow: workflow(input)?,
     }))
 }
 
@@ -183,11 +203,7 @@ fn value(kind: &InterruptKind, payload: Value) -> Result<Value, Problem> {
         InterruptKind::Question { .. } => Ok(payload),
         InterruptKind::Approval { .. } => {
             let answer = approval(&payload).map_err(|error| error.info())?;
-            let scope = match answer.scope {
-                ApprovalScope::Once => outfitter_tools::ApprovalScope::Once,
-                ApprovalScope::Session => outfitter_tools::ApprovalScope::Session,
-            };
-            Ok(approval_answer(answer.approved, scope))
+            Ok(decided(answer))
         }
         InterruptKind::Delay | InterruptKind::Remote { .. } => Err(ErrorInfo::new(
             Code::InvalidArguments,
@@ -195,6 +211,15 @@ fn value(kind: &InterruptKind, payload: Value) -> Result<Value, Problem> {
         )
         .into()),
     }
+}
+
+fn decided(answer: ApprovalAnswer) -> Value {
+    let scope = match answer.scope {
+        ApprovalScope::Once => outfitter_tools::ApprovalScope::Once,
+        ApprovalScope::Session => outfitter_tools::ApprovalScope::Session,
+        ApprovalScope::Always => outfitter_tools::ApprovalScope::Always,
+    };
+    approval_answer(answer.approved, scope)
 }
 
 /// Whether all of this was answered before, and just so: the request was sent twice.
@@ -208,7 +233,7 @@ fn answered_so(input: &RunAgentInput, history: &History) -> bool {
                 (AnswerKind::Subject { .. }, ResumeStatus::Resolved) => {
                     given.value == entry.payload
                         || approval(&entry.payload)
-                            .is_ok_and(|answer| given.value == Value::Bool(answer.approved))
+                            .is_ok_and(|answer| given.value == decided(answer))
                 }
                 _ => false,
             })

@@ -126,7 +126,8 @@ impl History {
             EntryBody::Request(_)
             | EntryBody::Intent(_)
             | EntryBody::Activated(_)
-            | EntryBody::Suggested(_) => {}
+            | EntryBody::Suggested(_)
+            | EntryBody::Workflow(_) => {}
         }
     }
 

@@ -1,0 +1,490 @@
+//! Approvals that hold beyond their session.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use outfitter_agent::{Answered, Input, RunEnd, RunError, Standing};
+use outfitter_core::*;
+use outfitter_store::MemoryLog;
+use outfitter_tools::{Approval, Pipeline, PipelineOptions, Rule, Rules};
+use std::sync::Arc;
+
+use crate::harness::*;
+
+const DAY: u64 = 24 * 60 * 60 * 1_000;
+
+#[derive(Default)]
+struct Hands(AtomicU64);
+
+impl Clock for Hands {
+    fn now(&self) -> UnixMs {
+        UnixMs(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A person's sessions, each of its own process, over one store.
+struct Home {
+    log: Arc<MemoryLog>,
+    clock: Arc<Hands>,
+    tool: Arc<Counting>,
+}
+
+/// Who runs where.
+#[derive(Clone)]
+struct Wish {
+    session: &'static str,
+    subject: &'static str,
+    place: &'static str,
+    role: Role,
+    channel: &'static str,
+    attended: Attended,
+    approval: Approval,
+    days: u64,
+    rules: Vec<Rule>,
+}
+
+fn wish(session: &'static str) -> Wish {
+    Wish {
+        session,
+        subject: "s",
+        place: "/srv/project",
+        role: Role::Admin,
+        channel: "http",
+        attended: Attended::Yes,
+        approval: Approval::Ask,
+        days: 30,
+        rules: Vec::new(),
+    }
+}
+
+impl Home {
+    fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            clock: Arc::new(Hands(AtomicU64::new(1_000_000))),
+            tool: Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network]))),
+        }
+    }
+
+    /// A process whose model makes one call in each turn.
+    fn process(&self, wish: &Wish) -> Process {
+        let mut world = World::new(vec![self.tool.clone()]);
+        world.attended = wish.attended;
+        world.who = Arc::new(Principal {
+            tenant: "t".into(),
+            subject: wish.subject.into(),
+            role: wish.role,
+            channel: wish.channel.into(),
+            stream: None,
+        });
+        world.rules.clone_from(&wish.rules);
+        let script: Script = Arc::new(|replies, _| match replies % 2 {
+            0 => calls(&[(
+                &format!("f{replies}"),
+                "fetch",
+                "{\"url\":\"https://a.example\"}",
+            )]),
+            _ => say("done"),
+        });
+        let mut process = world.process(Model::new(script), self.log.clone());
+        process.session.id = SessionId::new(wish.session).unwrap();
+        process.session.sandbox = Arc::new(RefusingSandbox::at(wish.place.into()));
+        let standing = Arc::new(Standing {
+            store: self.log.clone(),
+            lasts: Duration::from_millis(wish.days * DAY),
+            own_workspaces: "/data/files".into(),
+        });
+        let pipeline = Pipeline::new(PipelineOptions {
+            approval: wish.approval,
+            ..PipelineOptions::default()
+        });
+        let changed = process
+            .agent
+            .switch()
+            .set(|parts| outfitter_agent::AgentParts {
+                clock: self.clock.clone(),
+                pipeline: Arc::new(pipeline),
+                services: parts.services.clone().with(standing),
+                ..parts.clone()
+            });
+        assert!(changed);
+        process
+    }
+
+    /// How a new turn ends.
+    async fn goes(&self, wish: &Wish) -> RunEnd {
+        self.process(wish).prompt("go").await.0
+    }
+
+    /// Answers what waits.
+    async fn answered(
+        &self,
+        wish: &Wish,
+        end: &RunEnd,
+        said: serde_json::Value,
+    ) -> Result<RunEnd, RunError> {
+        let input = Input::Answer(Answered {
+            interrupt: end.waiting[0].id.clone(),
+            value: said,
+            by: AnswerKind::Subject {
+                subject: wish.subject.into(),
+            },
+        });
+        self.process(wish).run(input).await.0
+    }
+
+    /// Approves the call of a new turn for good.
+    async fn approves(&self, wish: &Wish) {
+        let end = self.goes(wish).await;
+        assert_eq!(end.outcome, RunOutcome::Waiting);
+        let end = self.answered(wish, &end, always()).await.unwrap();
+        assert_eq!(end.outcome, RunOutcome::Success);
+    }
+
+    fn passes(&self, days: u64) {
+        self.clock.0.fetch_add(days * DAY, Ordering::SeqCst);
+    }
+
+    fn ran(&self) -> u32 {
+        self.tool.ran.lock().unwrap().values().sum()
+    }
+
+    async fn kept(&self, subject: &str) -> Vec<StandingApproval> {
+        let scope = Scope {
+            tenant: "t".into(),
+            subject: subject.into(),
+        };
+        self.log.standing(&scope).await.unwrap()
+    }
+}
+
+fn always() -> serde_json::Value {
+    serde_json::json!({"approved": true, "scope": "always"})
+}
+
+fn for_session() -> serde_json::Value {
+    serde_json::json!({"approved": true, "scope": "session"})
+}
+
+#[tokio::test]
+async fn always_holds_for_one_person_in_one_place_until_it_ends() {
+    let home = Home::new();
+    home.approves(&wish("a")).await;
+    assert_eq!(home.ran(), 1);
+    let [kept] = &home.kept("s").await[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (kept.place.as_str(), kept.tool.as_str()),
+        ("/srv/project", "fetch")
+    );
+    assert_eq!(kept.what, ["https://a.example"]);
+    assert_eq!(kept.expires, UnixMs(1_000_000 + 30 * DAY));
+
+    // In another session, and where nobody is there.
+    let unattended = Wish {
+        attended: Attended::No,
+        ..wish("b")
+    };
+    for wish in [wish("b"), unattended.clone()] {
+        assert_eq!(home.goes(&wish).await.outcome, RunOutcome::Success);
+    }
+    assert_eq!(home.ran(), 3);
+    // Nowhere else, and for nobody else.
+    for wish in [
+        Wish {
+            place: "/srv/other",
+            ..wish("c")
+        },
+        Wish {
+            place: "/srv/project/below",
+            ..wish("d")
+        },
+        Wish {
+            subject: "bob",
+            ..wish("e")
+        },
+    ] {
+        assert_eq!(home.goes(&wish).await.outcome, RunOutcome::Waiting);
+    }
+    home.passes(29);
+    assert_eq!(home.goes(&wish("f")).await.outcome, RunOutcome::Success);
+    home.passes(1);
+    assert_eq!(home.ran(), 4);
+    assert_eq!(home.goes(&wish("g")).await.outcome, RunOutcome::Waiting);
+    // Expired to denied where nobody can be asked.
+    home.goes(&unattended).await;
+    assert_eq!(home.ran(), 4);
+}
+
+/// Workspaces that are made for a session are alike; a yes in one holds in all of them.
+#[tokio::test]
+async fn always_holds_in_every_workspace_that_is_a_sessions_own() {
+    let home = Home::new();
+    let served = |session, place| Wish {
+        place,
+        ..wish(session)
+    };
+    home.approves(&served("a", "/data/files/t/s/a")).await;
+    let end = home.goes(&served("b", "/data/files/t/s/b")).await;
+    assert_eq!(end.outcome, RunOutcome::Success);
+    let end = home.goes(&served("c", "/data/other")).await;
+    assert_eq!(end.outcome, RunOutcome::Waiting);
+}
+
+/// Where nobody is there, only what was said to hold without them counts; where nobody shall ever
+/// be asked, nothing does.
+#[tokio::test]
+async fn c10_what_was_approved_for_the_session_counts_only_while_somebody_is_there() {
+    let home = Home::new();
+    let end = home.goes(&wish("a")).await;
+    home.answered(&wish("a"), &end, for_session())
+        .await
+        .unwrap();
+    assert_eq!(home.goes(&wish("a")).await.outcome, RunOutcome::Success);
+    assert_eq!(home.ran(), 2);
+    let unattended = Wish {
+        attended: Attended::No,
+        ..wish("a")
+    };
+    // The run goes on, with a refusal at once.
+    assert_eq!(home.goes(&unattended).await.outcome, RunOutcome::Success);
+    assert_eq!(home.ran(), 2);
+
+    home.approves(&wish("b")).await;
+    assert_eq!(home.goes(&unattended).await.outcome, RunOutcome::Success);
+    assert_eq!(home.ran(), 4);
+    for attended in [Attended::No, Attended::Yes] {
+        let never = Wish {
+            attended,
+            approval: Approval::Never,
+            ..wish("a")
+        };
+        assert_eq!(home.goes(&never).await.outcome, RunOutcome::Success);
+        assert_eq!(home.ran(), 4);
+    }
+}
+
+#[tokio::test]
+async fn what_is_taken_back_or_denied_holds_at_once() {
+    let home = Home::new();
+    home.approves(&wish("a")).await;
+    let deny = Rule {
+        tool: "fetch".to_owned(),
+        args: None,
+        tenant: None,
+        role: None,
+        channel: None,
+        agent: None,
+        decision: Verdict::Deny,
+    };
+    assert!(Rules::new(vec![deny.clone()], Arc::new(outfitter_tools::DefaultPolicy)).is_ok());
+    let url = Rule {
+        args: Some("url=https://a.*".into()),
+        ..deny
+    };
+    home.goes(&Wish {
+        rules: vec![url],
+        ..wish("a")
+    })
+    .await;
+    assert_eq!(home.ran(), 1);
+    // Fewer days end those of before sooner, and more do not bring them back.
+    home.passes(2);
+    let end = home
+        .goes(&Wish {
+            days: 1,
+            ..wish("b")
+        })
+        .await;
+    assert_eq!(end.outcome, RunOutcome::Waiting);
+    assert_eq!(
+        home.goes(&Wish {
+            days: 365,
+            ..wish("c")
+        })
+        .await
+        .outcome,
+        RunOutcome::Success
+    );
+
+    let [kept] = &home.kept("s").await[..] else {
+        panic!()
+    };
+    let scope = Scope {
+        tenant: "t".into(),
+        subject: "s".into(),
+    };
+    assert!(home.log.revoke(&scope, &kept.id).await.unwrap());
+    // Also in the session that it was given in.
+    for session in ["a", "d"] {
+        assert_eq!(home.goes(&wish(session)).await.outcome, RunOutcome::Waiting);
+    }
+    assert_eq!(home.ran(), 2);
+}
+
+/// E06: a decision is for its call, once; nothing is remembered twice or for another.
+#[tokio::test]
+async fn e06_a_decision_is_neither_replayed_nor_lands_on_another_call() {
+    let home = Home::new();
+    let asked = home.goes(&wish("a")).await;
+    let other = home.goes(&wish("b")).await;
+    // In another session it does not exist.
+    let wrong = home.answered(&wish("b"), &asked, always()).await;
+    assert!(matches!(wrong, Err(RunError::Answer(_))), "{wrong:?}");
+    let bob = Wish {
+        subject: "bob",
+        ..wish("a")
+    };
+    assert!(home.answered(&bob, &asked, always()).await.is_err());
+    assert_eq!(home.kept("s").await.len() + home.kept("bob").await.len(), 0);
+
+    home.answered(&wish("a"), &asked, always()).await.unwrap();
+    let again = home.answered(&wish("a"), &asked, always()).await;
+    assert!(again.is_err(), "{again:?}");
+    assert_eq!((home.ran(), home.kept("s").await.len()), (1, 1));
+    // What waits is decided by its own answer, whatever was approved meanwhile.
+    let no = home
+        .answered(&wish("b"), &other, serde_json::json!(false))
+        .await;
+    assert_eq!(no.unwrap().outcome, RunOutcome::Success);
+    assert_eq!(home.ran(), 1);
+    // Reading the log again gives nothing back that was taken back.
+    let scope = Scope {
+        tenant: "t".into(),
+        subject: "s".into(),
+    };
+    let id = home.kept("s").await[0].id.clone();
+    home.log.revoke(&scope, &id).await.unwrap();
+    assert_eq!(home.goes(&wish("a")).await.outcome, RunOutcome::Waiting);
+    assert!(home.kept("s").await.is_empty());
+}
+
+#[tokio::test]
+async fn only_administrators_and_the_person_at_the_terminal_approve_for_good() {
+    let user = |session, channel| Wish {
+        role: Role::User,
+        channel,
+        ..wish(session)
+    };
+    let home = Home::new();
+    let end = home.goes(&user("a", "http")).await;
+    let refused = home.answered(&user("a", "http"), &end, always()).await;
+    assert!(matches!(refused, Err(RunError::Answer(_))), "{refused:?}");
+    // The question stands, and can be answered for less.
+    let end = home.answered(&user("a", "http"), &end, for_session()).await;
+    assert_eq!(end.unwrap().outcome, RunOutcome::Success);
+    assert!(home.kept("s").await.is_empty());
+    // Who was an administrator when it was asked, and is none any more.
+    let end = home.goes(&wish("b")).await;
+    let error = home
+        .answered(&user("b", "http"), &end, always())
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_info().code, Code::NotPermitted);
+    home.approves(&user("c", "cli")).await;
+    assert_eq!(home.kept("s").await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_yes_of_an_administrator_is_none_for_a_lower_role() {
+    let home = Home::new();
+    home.approves(&wish("a")).await;
+    let user = Wish {
+        role: Role::User,
+        ..wish("b")
+    };
+    assert_eq!(home.goes(&user).await.outcome, RunOutcome::Waiting);
+    assert_eq!(home.goes(&wish("c")).await.outcome, RunOutcome::Success);
+}
+
+#[tokio::test]
+async fn what_cannot_be_kept_holds_for_its_call_and_is_said() {
+    let home = Home::new();
+    let asked = home.goes(&wish("a")).await;
+    home.approves(&wish("b")).await;
+    let scope = Scope {
+        tenant: "t".into(),
+        subject: "s".into(),
+    };
+    let [one] = &home.kept("s").await[..] else {
+        panic!()
+    };
+    for number in 1..MAX_STANDING_APPROVALS {
+        let more = StandingApproval {
+            id: ApprovalId::new(format!("apr_{number}")).unwrap(),
+            interrupt: InterruptId::new(format!("int_{number}")).unwrap(),
+            ..one.clone()
+        };
+        home.log.remember(&scope, more).await.unwrap();
+    }
+    let input = Input::Answer(Answered {
+        interrupt: asked.waiting[0].id.clone(),
+        value: always(),
+        by: AnswerKind::Subject {
+            subject: "s".into(),
+        },
+    });
+    let (end, events) = home.process(&wish("a")).run(input).await;
+    assert_eq!(end.unwrap().outcome, RunOutcome::Success);
+    let warned = events.iter().any(|event| {
+        matches!(&event.body, EventBody::Warning { code: WarningCode::NotKept, message } if message.contains("take some back"))
+    });
+    assert!(warned, "{events:#?}");
+    assert_eq!(home.ran(), 2);
+}
+
+/// E06: what has ended is not made again by an approval after a restart, and an approval that
+/// nobody gave in time is a no.
+#[tokio::test]
+async fn e06_after_a_restart_what_ran_stays_and_what_waits_runs_once() {
+    for in_time in [true, false] {
+        let fetch = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
+        let count = Arc::new(Counting::echo("count", Effects::of(&[Effect::Write])));
+        let clock = Arc::new(Hands(AtomicU64::new(1_000_000)));
+        let mut world = World::new(vec![fetch.clone(), count.clone()]);
+        world.attended = Attended::Yes;
+        let script: Script = Arc::new(|replies, _| match replies {
+            0 => calls(&[("f", "fetch", "{}"), ("c", "count", "{}")]),
+            _ => say("done"),
+        });
+        let process = |_: &str| {
+            let process = world.alive(script.clone());
+            process
+                .agent
+                .switch()
+                .set(|parts| outfitter_agent::AgentParts {
+                    clock: clock.clone(),
+                    ..parts.clone()
+                });
+            process
+        };
+        let (end, _) = process("first").prompt("go").await;
+        assert_eq!(end.outcome, RunOutcome::Waiting);
+        let ran = |tool: &Counting| tool.ran.lock().unwrap().values().sum::<u32>();
+        assert_eq!((ran(&count), ran(&fetch)), (1, 0));
+        let input = if in_time {
+            Input::Answer(Answered {
+                interrupt: end.waiting[0].id.clone(),
+                value: true.into(),
+                by: AnswerKind::Subject {
+                    subject: "s".into(),
+                },
+            })
+        } else {
+            clock.0.fetch_add(DAY + 1, Ordering::SeqCst);
+            Input::Continue
+        };
+        let (end, _) = process("second").run(input).await;
+        assert_eq!(end.unwrap().outcome, RunOutcome::Success);
+        assert_eq!((ran(&count), ran(&fetch)), (1, u32::from(in_time)));
+        let outputs = world.outputs().await;
+        assert_eq!((outputs["c"].len(), outputs["f"].len()), (1, 1));
+        let status = if in_time {
+            Status::Success
+        } else {
+            Status::Denied
+        };
+        assert_eq!(outputs["f"][0].status, status);
+    }
+}
