@@ -64,6 +64,10 @@ names! {
     CARGO_HOME,
     /// The root of nvm, so that its Nodes work inside the sandbox.
     NVM_DIR,
+    /// The JDK in use, so that it works inside the sandbox, where it has this name too.
+    JAVA_HOME,
+    /// The Go in use, so that it works inside the sandbox, where it has this name too.
+    GOROOT,
     /// The Python environment in use, so that it works inside the sandbox.
     VIRTUAL_ENV,
     /// The key of Anthropic.

@@ -27,8 +27,8 @@ pub use outfitter_tools::__private;
 
 pub use cli::main;
 pub use outfit::{
-    BuildError, Builder, Outfitter, ReloadRefused, Served, ServedPrincipals, SessionInUse,
-    SessionLock, SessionOptions,
+    BackendFound, BuildError, Builder, Outfitter, ReloadRefused, Served, ServedPrincipals,
+    SessionInUse, SessionLock, SessionOptions,
 };
 pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunError, Session};
 pub use outfitter_core::*;

@@ -11,7 +11,7 @@ use super::file::{self, Setting};
 use super::problem::{ConfigError, Problem};
 use super::sections::Config;
 use super::source::Source;
-use super::{derived, paths, variables};
+use super::{derived, paths, sandbox_paths, variables};
 use crate::env::Environment;
 
 /// A key that a flag of the command line sets.
@@ -69,8 +69,12 @@ pub fn load(env: &Environment, request: &Request) -> Result<Loaded, ConfigError>
     }
 
     derived::fill_in(&mut layers, env);
-    paths::resolve(&mut layers, env);
-    derived::check(&mut layers, &mut problems);
+    sandbox_paths::relative(&layers, &mut problems);
+    if problems.is_empty() {
+        paths::resolve(&mut layers, env);
+        derived::check(&mut layers, &mut problems);
+        sandbox_paths::check(&layers, env, &mut problems);
+    }
     if !problems.is_empty() {
         return Err(ConfigError::Problems(problems));
     }

@@ -43,6 +43,7 @@ mod settings;
 mod confinement;
 mod files;
 mod jobs;
+mod lost;
 mod one_shot;
 mod shell;
 mod todo;

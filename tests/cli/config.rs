@@ -36,7 +36,10 @@ fn an_empty_file_is_right() {
 
 #[test]
 fn without_a_file_every_key_has_its_default() {
-    let ran = World::new().run(&["config", "explain"]);
+    let mut ran = World::new().run(&["config", "explain"]);
+    // What follows is of this machine, and looked at below.
+    let keys = ran.stdout.find("# What runs commands here").unwrap();
+    ran.stdout.truncate(keys);
     insta::assert_snapshot!(ran.shown());
 }
 
@@ -159,8 +162,9 @@ fn flag_over_variable_over_alias_over_file_over_default() {
 #[case("SAGE_TOOL_PROGRESS_ENABLED", "false", "progress.enabled", json!(false))]
 #[case("SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS", "0", "progress.flush_interval_ms", json!(0))]
 #[case("SAGE_TOOL_PROGRESS_FLUSH_BYTES", "1024", "progress.flush_bytes", json!(1024))]
-#[case("OUTFITTER_SANDBOX__READ", "~/a,b", "sandbox.read", json!(["ROOT/home/a", "ROOT/here/b"]))]
-#[case("OUTFITTER_SANDBOX__READ", "[\"/a,b\"]", "sandbox.read", json!(["/a,b"]))]
+#[case("OUTFITTER_SKILLS__DIRS", "~/a,b", "skills.dirs", json!(["ROOT/home/a", "ROOT/here/b"]))]
+#[case("OUTFITTER_SKILLS__DIRS", "[\"/a,b\"]", "skills.dirs", json!(["/a,b"]))]
+#[case("OUTFITTER_SANDBOX__READ", "/usr,/etc/hosts", "sandbox.read", json!(["/usr", "/etc/hosts"]))]
 #[case("OUTFITTER_TOOLS__ALIASES", "{ r = \"file_read\" }", "tools.aliases", json!({"r": "file_read"}))]
 #[case("OUTFITTER_PERMISSIONS__LOCAL_ROLE", "guest", "permissions.local_role", json!("guest"))]
 fn a_variable_sets_its_key(
@@ -184,6 +188,113 @@ fn a_store_that_cannot_be_used_is_refused(
 ) {
     let problems = problems(&World::new(), variables);
     assert!(problems[0].contains(message), "{problems:?}");
+}
+
+/// What the sandbox could never open is a mistake of the configuration, not a failure of each call.
+#[rstest]
+#[case::everything("write", "/", "is the whole file system")]
+#[case::everything_to_read("read", "/", "is the whole file system")]
+#[case::spelled_otherwise("write", "/usr/../.", "is the whole file system")]
+#[case::nothing("write", "/nowhere/at/all", "does not exist")]
+#[case::nothing_to_read("read", "~/none", "does not exist")]
+#[case::relative("write", "build", "is relative")]
+#[case::relative_to_read("read", "../data", "is relative")]
+#[case::credentials("read", "~/.ssh", "credentials")]
+#[case::passwords("read", "/etc/shadow", "credentials")]
+#[case::above_our_data("write", "~/.local", "holds our own data")]
+#[case::our_data("read", "~/.local/share/outfitter", "lies in our own data")]
+#[case::the_kernel("write", "/proc/sys", "is made anew")]
+fn what_the_sandbox_can_never_open_is_refused_at_once(
+    #[case] key: &str,
+    #[case] path: &str,
+    #[case] words: &str,
+) {
+    let world = World::with(&format!("[sandbox]\n{key} = [\"/usr/share\", {path:?}]\n"));
+    for dir in ["home/.ssh", "home/.local/share/outfitter", "here/build"] {
+        std::fs::create_dir_all(world.path(dir)).unwrap();
+    }
+    let problems = problems(&world, &[]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let at = format!("outfitter.toml:2:1: `sandbox.{key}` cannot open ");
+    assert!(problems[0].starts_with(&at), "{problems:?}");
+    assert!(problems[0].contains(words), "{problems:?}");
+    // So nothing starts with it, and its code is that of a mistake.
+    let args = [
+        "tools",
+        "call",
+        "execute_shell_command",
+        "--json",
+        "--args",
+        "{\"command\":\"true\"}",
+    ];
+    let ran = world.run(&args);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(!ran.stdout.contains("retryable\":true"), "{ran:?}");
+    assert!(
+        ran.stderr.contains(words) || ran.stdout.contains(words),
+        "{ran:?}"
+    );
+    assert_eq!(world.run(&["serve", "--bind", "127.0.0.1:0"]).code, 2);
+}
+
+#[test]
+fn the_lists_of_the_sandbox_are_explained_with_their_reasons() {
+    let world = World::new();
+    for dir in ["open", "out"] {
+        std::fs::create_dir(world.path(dir)).unwrap();
+    }
+    let root = world.path("").canonicalize().unwrap();
+    let toml = "[sandbox]\nread = [\"ROOT/open\"]\nwrite = [\"ROOT/out\"]\nenv = [\"PASSED\"]\n\
+        network = [\"example.com\"]\nmemory_mb = 512\n";
+    let toml = toml.replace("ROOT", root.to_str().unwrap());
+    world.write("here/outfitter.toml", &toml);
+    let variables = [("PASSED", "sentinel-value"), ("PATH", "/usr/bin:/bin")];
+    let ran = world.run_with(&["config", "explain", "--json"], &variables);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let notes = ran.json()["notes"].clone();
+    let lines = |name: &str| -> Vec<String> {
+        let lines = notes[name]
+            .as_array()
+            .unwrap_or_else(|| panic!("{notes:#}"));
+        lines
+            .iter()
+            .map(|line| line.as_str().unwrap().to_owned())
+            .collect()
+    };
+    let has = |name: &str, line: &str| {
+        let lines = lines(name);
+        assert!(
+            lines.iter().any(|known| known == line),
+            "{line}: {lines:#?}"
+        );
+    };
+    has("sandbox_read", "/usr (programs and libraries)");
+    has("sandbox_read", "ROOT/open ([sandbox] read)");
+    has("sandbox_write", "ROOT/here (the workspace)");
+    has("sandbox_write", "ROOT/out ([sandbox] write)");
+    has("sandbox_network", "example.com ([sandbox] network)");
+    has("sandbox_environment", "PASSED ([sandbox] env)");
+    has("sandbox_environment", "HOME (in the scratch folder)");
+    has(
+        "sandbox_limits",
+        "512 MiB of memory for all of a command ([sandbox] memory_mb)",
+    );
+    assert!(lines("sandbox_fixed")[0].starts_with("ROOT/here/outfitter.toml ("));
+    assert!(lines("sandbox_level")[0].starts_with("local, level "));
+    assert!(!ran.stdout.contains("sentinel-value"), "a value is shown");
+    let text = world.run_with(&["config", "explain"], &variables);
+    assert!(
+        text.stdout.contains("#   ROOT/open ([sandbox] read)\n"),
+        "{}",
+        text.stdout
+    );
+    assert!(!world.path("home/.local").exists(), "it made something");
+
+    let unheld = World::with("[sandbox]\nbackend = \"passthrough\"\n");
+    let notes = unheld.run(&["config", "explain", "--json"]).json()["notes"].clone();
+    let level = notes["sandbox_level"][0].as_str().unwrap();
+    assert!(level.starts_with("passthrough, level none"), "{level}");
+    assert!(notes.get("sandbox_read").is_none(), "{notes:#}");
 }
 
 #[test]
@@ -257,7 +368,7 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
 )]
 #[case(
     "[permissions]\nrules = [{ tool = \"x\", decision = \"maybe\" }]",
-    "0.decision must be one of allow, ask, deny"
+    "outfitter.toml:2:24: `permissions.rules.0.decision` must be one of allow, ask, deny"
 )]
 #[case(
     "[model]\nprovider = \"openai\"\nscript = \"a.yaml\"",
@@ -319,7 +430,7 @@ fn paths_of_a_file_begin_where_the_file_is() {
     let world = World::new();
     world.write(
         "etc/o.toml",
-        "[store]\ndata_dir = \"data\"\n[sandbox]\nread = [\"./a\"]\n",
+        "[store]\ndata_dir = \"data\"\n[skills]\ndirs = [\"./a\"]\n",
     );
     let ran = world.run(&["config", "explain", "--json", "--config", "../etc/o.toml"]);
     let text = ran.stdout;

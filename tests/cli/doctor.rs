@@ -89,3 +89,53 @@ fn skills_say_how_many_they_are_and_what_is_wrong() {
         "{rows:?}"
     );
 }
+
+/// Whichever backend is asked for, each has a row with what it reaches here.
+#[test]
+fn each_backend_says_what_it_reaches_and_what_is_missing() {
+    let world = World::new();
+    let report =
+        |variables: &[(&str, &str)]| world.run_with(&["doctor", "--json"], variables).json();
+    let row = |report: &Value, what: &str| -> Value {
+        let checks = report["checks"].as_array().unwrap();
+        let found = checks.iter().find(|row| row["what"] == what);
+        found
+            .unwrap_or_else(|| panic!("no {what}: {report:#}"))
+            .clone()
+    };
+    let with_programs = report(&[("PATH", "/usr/bin:/bin")]);
+    let local = row(&with_programs, "local");
+    let finding = local["finding"].as_str().unwrap();
+    let level = finding.split([' ', ':']).nth(1).unwrap().to_owned();
+    if ["full", "partial"].contains(&level.as_str()) {
+        assert!(finding.contains("Landlock ABI "), "{local}");
+        assert!(finding.contains("memory "), "{local}");
+        assert!(finding.contains("processes by "), "{local}");
+    }
+    // It agrees with the row of what is asked for.
+    let sandbox = row(&with_programs, "sandbox");
+    assert_eq!(sandbox["finding"], format!("local, level {level}"));
+    let passthrough = row(&with_programs, "passthrough");
+    assert!(
+        passthrough["finding"]
+            .as_str()
+            .unwrap()
+            .starts_with("level none: ")
+    );
+    // Where there is no such program, it says how to get it.
+    let without = row(&report(&[("PATH", "/nowhere")]), "bwrap");
+    assert_eq!(without["status"], "warn", "{without}");
+    assert!(
+        without["hint"]
+            .as_str()
+            .unwrap()
+            .contains("apt install bubblewrap")
+    );
+    if std::path::Path::new("/usr/bin/bwrap").exists() {
+        let bwrap = row(&with_programs, "bwrap");
+        assert!(
+            bwrap["finding"].as_str().unwrap().contains("bubblewrap "),
+            "{bwrap}"
+        );
+    }
+}

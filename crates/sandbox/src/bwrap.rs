@@ -72,12 +72,6 @@ pub(crate) struct Bubblewrap {
 /// [`SandboxError::Unavailable`] when there is no `bwrap`, or it cannot make its namespaces here,
 /// with what it said; [`SandboxError::Io`] when the session's directory cannot be made.
 pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, SandboxError> {
-    if policy.reach.hosts().is_some() {
-        return Err(SandboxError::Unavailable {
-            reason: "the backend bwrap does not keep the network to some hosts".to_owned(),
-            hint: Some("[sandbox] backend = \"local\" does".to_owned()),
-        });
-    }
     let program = find(&session.host, session.files.workspace())?;
     let mut bubblewrap = Bubblewrap::prepare(program, &session.session_dir, policy.reach.network())
         .map_err(|source| SandboxError::Io {
@@ -85,7 +79,8 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
             source,
         })?;
     bubblewrap.rustup_home = session.host.rustup_home().filter(|home| home.is_dir());
-    bubblewrap.probe(&session.supervisor).await?;
+    let network = policy.reach.network();
+    bubblewrap.probe(&session.supervisor, network).await?;
     let info = SandboxInfo {
         backend: BACKEND.to_owned(),
         level: Level::Full,
@@ -97,6 +92,31 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
     open_held(session, policy, info, |confined| {
         Hold::Bubblewrap(bubblewrap, confined)
     })
+}
+
+/// Whether it works here, with what it says of its version. `dir` is for the two files it takes.
+///
+/// # Errors
+/// [`SandboxError::Unavailable`] as [`open`] has it; [`SandboxError::Io`] when the files cannot be
+/// made.
+pub async fn try_out(
+    host: &Host,
+    supervisor: &SupervisorProgram,
+    dir: &Path,
+) -> Result<String, SandboxError> {
+    let program = find(host, dir)?;
+    let version = Bubblewrap::version(&program, supervisor).await?;
+    let folder = dir.join(format!("trying-{}", std::process::id()));
+    let outcome = match Bubblewrap::prepare(program, &folder, Network::Off) {
+        Ok(bubblewrap) => bubblewrap.probe(supervisor, Network::Off).await,
+        Err(source) => Err(SandboxError::Io {
+            doing: "write the filter of system calls for bwrap".to_owned(),
+            source,
+        }),
+    };
+    // One that stays behind is nobody's and small.
+    let _ = std::fs::remove_dir_all(&folder);
+    outcome.map(|()| version)
 }
 
 /// The program on `PATH`, but never one that a command could have written.
@@ -129,8 +149,12 @@ impl Bubblewrap {
 
     /// Whether it works here: the same namespaces and the same filter, around a program that ends
     /// at once.
-    async fn probe(&self, supervisor: &SupervisorProgram) -> Result<(), SandboxError> {
-        let mut argv = self.beginning(Network::Off);
+    async fn probe(
+        &self,
+        supervisor: &SupervisorProgram,
+        network: Network,
+    ) -> Result<(), SandboxError> {
+        let mut argv = self.beginning(network);
         for (mount, path) in [
             ("--ro-bind", "/usr"),
             ("--ro-bind-try", "/lib"),
@@ -141,27 +165,23 @@ impl Bubblewrap {
             argv.extend([mount, path, path].map(OsString::from));
         }
         argv.extend(["--", "/usr/bin/env", "true"].map(OsString::from));
-        let spec = ChildSpec {
-            argv,
-            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            cwd: PathBuf::from("/"),
-            stdin: Stdin::Null,
-            confinement: Confinement::Wrapper,
-            limits: Limits::DEFAULT,
-        };
-        let mut spawned = spawn(supervisor, spec).await.map_err(sandbox_error)?;
-        let mut said = Vec::new();
-        let run = async {
-            while let Ok(Some((_, bytes))) = spawned.output.next().await {
-                let room = MAX_COMPLAINT.saturating_sub(said.len());
-                said.extend_from_slice(&bytes[..bytes.len().min(room)]);
-            }
-            spawned.child.wait().await
-        };
-        match tokio::time::timeout(PROBE_TIMEOUT, run).await {
-            Ok(Ok(exit)) if exit.ending == Ending::Code(0) => Ok(()),
-            Ok(_) => Err(refused(String::from_utf8_lossy(&said).trim())),
-            Err(_elapsed) => Err(refused("it did not end")),
+        let (exit, said) = run(supervisor, argv, wrapper(network)).await?;
+        match exit {
+            Some(Ending::Code(0)) => Ok(()),
+            Some(_) => Err(refused(&said)),
+            None => Err(refused("it did not end")),
+        }
+    }
+
+    /// What it says of its version.
+    async fn version(
+        program: &Path,
+        supervisor: &SupervisorProgram,
+    ) -> Result<String, SandboxError> {
+        let argv = vec![program.into(), "--version".into()];
+        match run(supervisor, argv, Confinement::Unconfined).await? {
+            (Some(Ending::Code(0)), said) => Ok(said),
+            (_, said) => Err(refused(&said)),
         }
     }
 
@@ -213,7 +233,7 @@ impl Bubblewrap {
         Ok(Held {
             argv,
             cwd: PathBuf::from("/"),
-            confinement: Confinement::Wrapper,
+            confinement: wrapper(confined.network),
         })
     }
 
@@ -224,8 +244,9 @@ impl Bubblewrap {
         argv.extend(["--seccomp", FILTER_DESCRIPTOR].map(OsString::from));
         argv.extend(["--unshare-all", "--unshare-user", "--disable-userns"].map(OsString::from));
         match network {
-            Network::Off | Network::Alone | Network::Outlet => {}
-            Network::On => argv.push("--share-net".into()),
+            Network::Off | Network::Alone => {}
+            // The supervisor has made a network for it already, where it is kept to some hosts.
+            Network::On | Network::Outlet => argv.push("--share-net".into()),
         }
         argv.extend(["--die-with-parent", "--cap-drop", "ALL"].map(OsString::from));
         // Before everything else: a workspace may lie in them.
@@ -239,6 +260,44 @@ impl Bubblewrap {
         // to be root outside, and `bwrap` leaves them writable then.
         argv.extend(["--ro-bind", "/proc/sys", "/proc/sys"].map(OsString::from));
         argv
+    }
+}
+
+/// Runs a program that ends soon; none where it did not. Gives the beginning of what it says.
+async fn run(
+    supervisor: &SupervisorProgram,
+    argv: Vec<OsString>,
+    confinement: Confinement,
+) -> Result<(Option<Ending>, String), SandboxError> {
+    let spec = ChildSpec {
+        argv,
+        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        cwd: PathBuf::from("/"),
+        stdin: Stdin::Null,
+        confinement,
+        limits: Limits::DEFAULT,
+    };
+    let mut spawned = spawn(supervisor, spec).await.map_err(sandbox_error)?;
+    let mut said = Vec::new();
+    let run = async {
+        while let Ok(Some((_, bytes))) = spawned.output.next().await {
+            let room = MAX_COMPLAINT.saturating_sub(said.len());
+            said.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        spawned.child.wait().await
+    };
+    let ending = match tokio::time::timeout(PROBE_TIMEOUT, run).await {
+        Ok(Ok(exit)) => Some(exit.ending),
+        Ok(Err(_)) | Err(_) => None,
+    };
+    Ok((ending, String::from_utf8_lossy(&said).trim().to_owned()))
+}
+
+/// What the supervisor does for the program.
+fn wrapper(network: Network) -> Confinement {
+    match network {
+        Network::Off | Network::Alone | Network::On => Confinement::Wrapper,
+        Network::Outlet => Confinement::WrapperWithOutlet,
     }
 }
 

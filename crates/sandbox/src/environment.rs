@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::host::Host;
 use crate::roots::ReadableRoots;
-use crate::scratch::Scratch;
+use crate::scratch::Layout;
+use crate::toolchains;
 
 /// Where programs are looked for when nothing of the outer `PATH` is readable inside.
 const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -38,7 +39,7 @@ pub(crate) struct Environment {
 /// The variables every command of a session has; `passed` are the operator's own and win.
 pub(crate) fn build(
     host: &Host,
-    scratch: &Scratch,
+    scratch: Layout<'_>,
     visible: &Visible<'_>,
     passed: &[(OsString, OsString)],
 ) -> Environment {
@@ -65,6 +66,12 @@ pub(crate) fn build(
     }
     if let Some(root) = host.pyenv_root().filter(|root| root.is_dir()) {
         set(&mut variables, "PYENV_ROOT", root.into());
+    }
+    if let Some(jdk) = toolchains::jdk(host) {
+        set(&mut variables, "JAVA_HOME", jdk.into());
+    }
+    if let Some(root) = toolchains::go_root(host) {
+        set(&mut variables, "GOROOT", root.into());
     }
     set(&mut variables, "GIT_TERMINAL_PROMPT", "0".into());
     for (name, value) in passed {
@@ -142,8 +149,8 @@ fn timezone(host: &Host) -> OsString {
 mod tests {
     use super::*;
 
-    fn scratch(dir: &tempfile::TempDir) -> Scratch {
-        Scratch::open(dir.path()).unwrap()
+    fn scratch(dir: &tempfile::TempDir) -> Layout<'_> {
+        Layout(dir.path())
     }
 
     fn get<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
@@ -183,7 +190,7 @@ mod tests {
             readable: &readable,
             workspace: &workspace,
         };
-        let built = build(&host, &scratch(&dir), &visible, &[]);
+        let built = build(&host, scratch(&dir), &visible, &[]);
         let bin = dir.path().join("project/bin");
         let expected = format!("{}:/usr/bin:{}", tools.display(), bin.display());
         assert_eq!(get(&built, "PATH"), Some(expected.as_str()));
@@ -194,12 +201,14 @@ mod tests {
     #[test]
     fn without_anything_outside_there_are_still_defaults() {
         let dir = tempfile::tempdir().unwrap();
-        let built = build(&Host::default(), &scratch(&dir), &Visible::Everything, &[]);
+        let built = build(&Host::default(), scratch(&dir), &Visible::Everything, &[]);
         assert_eq!(get(&built, "PATH"), Some(DEFAULT_PATH));
         assert_eq!(get(&built, "LANG"), Some("C.UTF-8"));
         assert_eq!(get(&built, "GIT_TERMINAL_PROMPT"), Some("0"));
         assert_eq!(get(&built, "RUSTUP_HOME"), None);
         assert_eq!(get(&built, "PYENV_ROOT"), None);
+        assert_eq!(get(&built, "JAVA_HOME"), None);
+        assert_eq!(get(&built, "GOROOT"), None);
         assert!(get(&built, "TZ").is_some_and(|zone| !zone.is_empty()));
     }
 
@@ -212,7 +221,7 @@ mod tests {
         ];
         let built = build(
             &Host::default(),
-            &scratch(&dir),
+            scratch(&dir),
             &Visible::Everything,
             &passed,
         );

@@ -23,6 +23,10 @@ pub struct Host {
     pub pyenv_root: Option<PathBuf>,
     /// `NVM_DIR`, if it is not `~/.nvm`.
     pub nvm_dir: Option<PathBuf>,
+    /// `JAVA_HOME`: the JDK in use.
+    pub java_home: Option<PathBuf>,
+    /// `GOROOT`: the Go in use.
+    pub go_root: Option<PathBuf>,
     /// `VIRTUAL_ENV`: the virtual environment that is active.
     pub virtual_env: Option<PathBuf>,
 }

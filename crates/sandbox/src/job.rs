@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use outfitter_core::{
-    Exit, JobId, JobInfo, Offset, OutputChunk, Refusal, Refused, SandboxError, Stream, UnixMs,
+    Exit, JobId, JobInfo, Lost, Offset, OutputChunk, Refusal, Refused, SandboxError, Stream, UnixMs,
 };
 use outfitter_process::{ChildError, Ending, Limit, Reached, Spawned};
 use tokio::sync::{mpsc, watch};
@@ -29,6 +29,8 @@ pub(crate) struct Job {
     command: String,
     started: UnixMs,
     pub(crate) spool: Spool,
+    /// Of an earlier program, and running when that ended.
+    interrupted: bool,
     state: watch::Receiver<State>,
     kill: mpsc::Sender<Duration>,
 }
@@ -123,10 +125,41 @@ impl Job {
             command,
             started,
             spool,
+            interrupted: false,
             state: watched,
             kill,
         });
         (job, Desk { state, requests })
+    }
+
+    /// A job of an earlier program, whose output is still there.
+    pub(crate) fn found(record: &Record, spool: Spool, tally: Tally) -> Arc<Self> {
+        let interrupted = record.exit().is_none();
+        let exit = record.exit().unwrap_or_else(|| Exit {
+            interrupted: true,
+            stdout_bytes: tally.stdout,
+            stderr_bytes: tally.stderr,
+            notices: vec![INTERRUPTED.to_owned()],
+            ..Exit::default()
+        });
+        let ended = Ended {
+            exit,
+            survivors: Vec::new(),
+        };
+        let (_, state) = watch::channel(State {
+            tally,
+            ended: Some(ended),
+        });
+        let (kill, _) = mpsc::channel(KILL_QUEUE);
+        Arc::new(Self {
+            id: record.job(),
+            command: record.command().to_owned(),
+            started: record.started(),
+            spool,
+            interrupted,
+            state,
+            kill,
+        })
     }
 
     pub(crate) fn id(&self) -> &JobId {
@@ -153,6 +186,7 @@ impl Job {
             command: self.command.clone(),
             started: self.started,
             running: self.is_running(),
+            lost: self.interrupted.then_some(Lost::Interrupted),
         }
     }
 
@@ -346,6 +380,7 @@ impl Runner {
                 code,
                 signal,
                 timed_out,
+                interrupted: false,
                 duration: self.begun.elapsed(),
                 killed_children,
                 stdout_bytes: tally.stdout,
@@ -373,6 +408,10 @@ fn limit_reached(reached: Reached) -> Refusal {
         why: reached.said,
     }
 }
+
+/// What is known of a job that an earlier program ran.
+const INTERRUPTED: &str = "the program that ran it ended, and the command with it; this is what it \
+    had printed, and how far it came is not known";
 
 const NOT_KEPT: &str = "output could not be kept";
 

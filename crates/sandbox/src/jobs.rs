@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use crate::network::proxy::{Refusals, serve};
 use crate::protected::Protected;
 use crate::records::Records;
 use crate::scratch::{Scratch, private_directory};
-use crate::spool::{Quota, Spool};
+use crate::spool::{LEFT_SPOOL_BYTES, Quota, Spool, remove_stray};
 use crate::view::View;
 
 /// Jobs of one session that may run at once.
@@ -71,16 +72,18 @@ impl Jobs {
             doing: "make the directory of job output".to_owned(),
             source,
         })?;
-        let records = Records::open(&spools).map_err(|source| SandboxError::Io {
+        let quota: Arc<Quota> = Arc::default();
+        let taken_up = take_up(&spools, &quota).map_err(|source| SandboxError::Io {
             doing: "read which jobs there were".to_owned(),
             source,
         })?;
+        let (records, known) = taken_up;
         Ok(Self {
             manner,
             spools,
-            quota: Arc::default(),
+            quota,
             records: Arc::new(records),
-            known: Mutex::default(),
+            known: Mutex::new(known),
             running: Mutex::default(),
         })
     }
@@ -94,11 +97,6 @@ impl Jobs {
                 doing: "restore the scratch folder".to_owned(),
                 source,
             })?;
-        let spool =
-            Spool::create(&self.spools, self.quota.clone()).map_err(|source| SandboxError::Io {
-                doing: "make a file for the command's output".to_owned(),
-                source,
-            })?;
         let workdir = self.workdir(&command.workdir)?;
         let spec = self.child(&command, workdir)?;
         let plan = Plan {
@@ -109,20 +107,26 @@ impl Jobs {
             view: self.manner.view.clone(),
             records: self.records.clone(),
         };
+        let spool = Spool::create(&self.spools, &plan.id, self.quota.clone());
+        let spool = spool.map_err(|source| SandboxError::Io {
+            doing: "make a file for the command's output".to_owned(),
+            source,
+        })?;
         // Before it runs: what is killed with us must be known to whoever comes after us.
-        let record = plan.record();
-        self.records
-            .write(&record)
-            .map_err(|source| SandboxError::Io {
+        if let Err(source) = self.records.write(&plan.record()) {
+            spool.remove();
+            return Err(SandboxError::Io {
                 doing: "write down that a job begins".to_owned(),
                 source,
-            })?;
+            });
+        }
         let spawned = spawn(&self.manner.supervisor, spec).await;
         let spawned = spawned.map_err(sandbox_error);
         let started = match spawned.and_then(|spawned| self.open_outlet(spawned)) {
             Ok(started) => started,
             Err(error) => {
                 self.records.remove(&plan.id);
+                spool.remove();
                 return Err(error);
             }
         };
@@ -167,13 +171,15 @@ impl Jobs {
         })
     }
 
-    /// The last started first.
+    /// The last started first, and behind them those that are known by their name only.
     pub(crate) fn list(&self) -> Vec<JobInfo> {
-        lock(&self.known)
+        let mut all: Vec<JobInfo> = lock(&self.known)
             .iter()
             .rev()
             .map(|job| job.info())
-            .collect()
+            .collect();
+        all.extend(self.records.list());
+        all
     }
 
     /// Ends every job and waits until they are gone.
@@ -215,6 +221,7 @@ impl Jobs {
             if forget {
                 surplus = surplus.saturating_sub(1);
                 freed += job.kept();
+                job.spool.remove();
                 self.records.lose(job.record(), Lost::LetGo);
             }
             !forget
@@ -278,6 +285,45 @@ impl Jobs {
             limits: self.manner.limits,
         })
     }
+}
+
+/// A session that ends leaves the output of its last jobs, for a program that opens it again.
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        let mut left = 0;
+        for job in lock(&self.known).iter().rev() {
+            left += job.kept();
+            if left > LEFT_SPOOL_BYTES {
+                job.spool.remove();
+            }
+        }
+    }
+}
+
+/// What an earlier program left of this session: jobs whose output is still there, and the names of
+/// others.
+fn take_up(spools: &Path, quota: &Arc<Quota>) -> io::Result<(Records, VecDeque<Arc<Job>>)> {
+    let (records, found) = Records::open(spools)?;
+    let mut known = VecDeque::new();
+    let mut lost = Vec::new();
+    // What was last is kept first.
+    for record in found.into_iter().rev() {
+        let spool = if known.len() < MAX_ENDED_JOBS {
+            Spool::reopen(spools, &record.job(), quota.clone())
+        } else {
+            None
+        };
+        match spool {
+            Some((spool, tally)) => known.push_front(Job::found(&record, spool, tally)),
+            None => lost.push(record),
+        }
+    }
+    for record in lost.into_iter().rev() {
+        let fate = record.fate();
+        records.lose(record, fate);
+    }
+    remove_stray(spools, |id| known.iter().any(|job| job.id().as_str() == id));
+    Ok((records, known))
 }
 
 fn shown(command: &CommandLine) -> String {

@@ -22,7 +22,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
     let scratch = open_scratch(&session.session_dir)?;
     let environment = build(
         &session.host,
-        &scratch,
+        scratch.layout(),
         &Visible::Everything,
         &session.passed,
     );

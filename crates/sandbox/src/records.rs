@@ -1,8 +1,9 @@
 //! What is known of a session's jobs when the program that ran them is gone, or their output:
-//! one small file for each, beside the spools.
+//! one small file for each, beside its spool.
 //!
 //! A file is written before its job is known to anybody, and again when it has ended; what a later
-//! program finds without an end was running when the earlier one ended.
+//! program finds without an end was running when the earlier one ended. Its output is in the spool,
+//! if that was not let go.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,8 +11,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use outfitter_core::{Exit, JobId, Lost, SandboxError, UnixMs};
+use outfitter_core::{Exit, JobId, JobInfo, Lost, SandboxError, UnixMs};
 use serde::{Deserialize, Serialize};
 
 /// Jobs that are remembered by their name only; the oldest is forgotten.
@@ -20,8 +22,12 @@ pub const MAX_LOST_JOBS: usize = 256;
 /// How much of a command is remembered.
 const MAX_COMMAND_CHARS: usize = 500;
 
+/// How much of what is to be known about its run.
+const MAX_NOTICES: usize = 8;
+const MAX_NOTICE_CHARS: usize = 500;
+
 /// No record of ours is longer.
-const MAX_RECORD: u64 = 16 * 1024;
+const MAX_RECORD: u64 = 64 * 1024;
 
 /// Records that are looked at when a session is opened again.
 const MAX_FOUND: usize = 4096;
@@ -38,7 +44,62 @@ pub(crate) struct Record {
     started: UnixMs,
     /// How it ended; not there while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    ended: Option<String>,
+    ended: Option<End>,
+}
+
+/// An end, as the file has it: what the sandbox refused is said once and not kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct End {
+    code: Option<i32>,
+    signal: Option<i32>,
+    timed_out: bool,
+    duration_ms: u64,
+    killed_children: u32,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+    dropped_bytes: u64,
+    notices: Vec<String>,
+}
+
+impl End {
+    fn of(exit: &Exit) -> Self {
+        let short = |notice: &String| notice.chars().take(MAX_NOTICE_CHARS).collect();
+        Self {
+            code: exit.code,
+            signal: exit.signal,
+            timed_out: exit.timed_out,
+            duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
+            killed_children: exit.killed_children,
+            stdout_bytes: exit.stdout_bytes,
+            stderr_bytes: exit.stderr_bytes,
+            dropped_bytes: exit.dropped_bytes,
+            notices: exit.notices.iter().take(MAX_NOTICES).map(short).collect(),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        Exit {
+            code: self.code,
+            signal: self.signal,
+            timed_out: self.timed_out,
+            interrupted: false,
+            duration: Duration::from_millis(self.duration_ms),
+            killed_children: self.killed_children,
+            stdout_bytes: self.stdout_bytes,
+            stderr_bytes: self.stderr_bytes,
+            dropped_bytes: self.dropped_bytes,
+            refusals: Vec::new(),
+            notices: self.notices.clone(),
+        }
+    }
+
+    fn words(&self) -> String {
+        match (self.code, self.signal) {
+            (Some(code), _) => format!("exit code {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "without an exit code".to_owned(),
+        }
+    }
 }
 
 impl Record {
@@ -56,13 +117,30 @@ impl Record {
         self.job.clone()
     }
 
+    pub(crate) fn command(&self) -> &str {
+        &self.command
+    }
+
+    pub(crate) fn started(&self) -> UnixMs {
+        self.started
+    }
+
     pub(crate) fn ended(mut self, exit: &Exit) -> Self {
-        self.ended = Some(match (exit.code, exit.signal) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "without an exit code".to_owned(),
-        });
+        self.ended = Some(End::of(exit));
         self
+    }
+
+    /// How it ended, if it did before its program.
+    pub(crate) fn exit(&self) -> Option<Exit> {
+        self.ended.as_ref().map(End::exit)
+    }
+
+    /// What to say of it when its output is gone.
+    pub(crate) fn fate(&self) -> Lost {
+        match &self.ended {
+            Some(end) => Lost::Ended(end.words()),
+            None => Lost::Interrupted,
+        }
     }
 }
 
@@ -75,9 +153,10 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    /// Takes up what an earlier program left.
-    pub(crate) fn open(dir: &Path) -> io::Result<Self> {
-        let mut found = Vec::new();
+    /// Takes up what an earlier program left: the records, the oldest first. Each is then given to
+    /// [`lose`](Self::lose) or is a job with output.
+    pub(crate) fn open(dir: &Path) -> io::Result<(Self, Vec<Record>)> {
+        let mut found: Vec<Record> = Vec::new();
         for entry in std::fs::read_dir(dir)?.take(MAX_FOUND).flatten() {
             let path = entry.path();
             let name = entry.file_name();
@@ -94,14 +173,7 @@ impl Records {
             dir: dir.to_owned(),
             lost: Mutex::default(),
         };
-        for record in found {
-            let how = match record.ended.clone() {
-                Some(words) => Lost::Ended(words),
-                None => Lost::Interrupted,
-            };
-            records.lose(record, how);
-        }
-        Ok(records)
+        Ok((records, found))
     }
 
     /// Writes one, whole or not at all, for ourselves alone.
@@ -150,6 +222,19 @@ impl Records {
         }
     }
 
+    /// The jobs that are known by their name only, the last first.
+    pub(crate) fn list(&self) -> Vec<JobInfo> {
+        let lost = self.lock();
+        let info = |(record, how): &(Record, Lost)| JobInfo {
+            id: record.job.clone(),
+            command: record.command.clone(),
+            started: record.started,
+            running: false,
+            lost: Some(how.clone()),
+        };
+        lost.iter().rev().map(info).collect()
+    }
+
     fn path(&self, job: &JobId) -> PathBuf {
         self.dir.join(format!("{job}{SUFFIX}"))
     }
@@ -188,7 +273,7 @@ mod tests {
     #[test]
     fn what_ran_is_interrupted_and_what_ended_has_ended_for_the_next_program() {
         let dir = tempfile::tempdir().unwrap();
-        let records = Records::open(dir.path()).unwrap();
+        let (records, _) = Records::open(dir.path()).unwrap();
         records.write(&record("job_a", 1)).unwrap();
         records.write(&record("job_b", 2)).unwrap();
         let exit = Exit {
@@ -203,20 +288,26 @@ mod tests {
         assert_eq!(how(&records, "job_a"), None, "still its own");
         let mode = dir.path().join("job_a.json").metadata().unwrap();
         assert_eq!(mode.permissions().mode() & 0o777, 0o600);
-        let later = Records::open(dir.path()).unwrap();
-        assert_eq!(how(&later, "job_a"), Some(Lost::Interrupted));
+        let (_, found) = Records::open(dir.path()).unwrap();
+        let fates: Vec<_> = found
+            .iter()
+            .map(|record| (record.job(), record.fate()))
+            .collect();
+        let id = |name| JobId::new(name).unwrap();
         let ended = Lost::Ended("exit code 3".to_owned());
-        assert_eq!(how(&later, "job_b"), Some(ended));
-        for none in ["job_c", "job_d", "job_e"] {
-            assert_eq!(how(&later, none), None, "{none}");
-        }
+        assert_eq!(
+            fates,
+            [(id("job_a"), Lost::Interrupted), (id("job_b"), ended)]
+        );
+        assert_eq!(found[0].exit(), None);
+        assert_eq!(found[1].exit(), Some(exit));
         assert!(!dir.path().join("job_e.new").exists());
     }
 
     #[test]
     fn only_so_many_are_remembered_and_a_long_command_by_its_beginning() {
         let dir = tempfile::tempdir().unwrap();
-        let records = Records::open(dir.path()).unwrap();
+        let (records, _) = Records::open(dir.path()).unwrap();
         for number in 0..=MAX_LOST_JOBS {
             let record = record(&format!("job_{number}"), number as u64);
             records.write(&record).unwrap();

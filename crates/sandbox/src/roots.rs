@@ -3,10 +3,15 @@
 //! Decided once and outside, because what a later command could write must not widen what the next
 //! may read.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::host::Host;
+use crate::toolchains::{self, holds_home};
+
+const PROGRAMS: &str = "programs and libraries";
+const SETTINGS: &str = "settings that programs need";
 
 /// Programs and libraries.
 pub const SYSTEM_DIRECTORIES: &[&str] = &[
@@ -42,9 +47,6 @@ pub const SYSTEM_CONFIGURATION: &[&str] = &[
     "/etc/hostname",
     "/etc/hosts",
     "/etc/inputrc",
-    "/etc/java-11-openjdk",
-    "/etc/java-17-openjdk",
-    "/etc/java-21-openjdk",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
@@ -68,10 +70,6 @@ pub const SYSTEM_CONFIGURATION: &[&str] = &[
     "/etc/protocols",
     "/etc/python2.7",
     "/etc/python3",
-    "/etc/python3.10",
-    "/etc/python3.11",
-    "/etc/python3.12",
-    "/etc/python3.13",
     "/etc/resolv.conf",
     "/etc/rpc",
     "/etc/services",
@@ -84,6 +82,9 @@ pub const SYSTEM_CONFIGURATION: &[&str] = &[
     "/etc/wgetrc",
     "/etc/xattr.conf",
 ];
+
+/// And those of `/etc` that have a version in their name, by what stands before and behind it.
+pub const NUMBERED_CONFIGURATION: &[(&str, &str)] = &[("java-", "-openjdk"), ("python3.", "")];
 
 /// Files of `/etc` that programs stop at if they exist and cannot be opened, and that may hold a
 /// token: they read as empty.
@@ -108,6 +109,8 @@ pub struct ReadableRoots {
     pub read: Vec<PathBuf>,
     /// Never, although a root above it is readable.
     pub hide: Vec<PathBuf>,
+    /// Why each that is not in the workspace may be read, in some words.
+    pub why: BTreeMap<PathBuf, &'static str>,
     /// Files that read as empty.
     pub blank: Vec<PathBuf>,
     /// What was asked for and left out, one sentence each.
@@ -119,13 +122,23 @@ impl ReadableRoots {
     #[must_use]
     pub fn of(host: &Host, workspace: &Path, more: &[PathBuf]) -> Self {
         let mut roots = Self::default();
-        let system = SYSTEM_DIRECTORIES.iter().chain(SYSTEM_CONFIGURATION);
-        roots
-            .read
-            .extend(system.map(PathBuf::from).filter(|path| path.exists()));
-        roots
-            .read
-            .extend(toolchains(host).into_iter().filter(|path| path.exists()));
+        for path in SYSTEM_DIRECTORIES {
+            roots.add(path, PROGRAMS);
+        }
+        for path in SYSTEM_CONFIGURATION {
+            roots.add(path, SETTINGS);
+        }
+        for path in numbered_configuration(Path::new("/etc")) {
+            roots.add(path, SETTINGS);
+        }
+        for (path, why) in toolchains::parts(host) {
+            roots.add(path, why);
+        }
+        for (path, why) in toolchains::on_path(host) {
+            if !roots.has(&path) {
+                roots.add(path, why);
+            }
+        }
         if let Some(home) = &host.home {
             roots
                 .hide
@@ -140,7 +153,7 @@ impl ReadableRoots {
         }
         for path in more {
             if path.exists() {
-                roots.read.push(path.clone());
+                roots.add(path, "[sandbox] read");
             } else {
                 roots.left_out.push(format!(
                     "{} is not there and cannot be read",
@@ -155,6 +168,15 @@ impl ReadableRoots {
         roots
     }
 
+    /// What is there, and why.
+    fn add(&mut self, path: impl Into<PathBuf>, why: &'static str) {
+        let path = path.into();
+        if path.exists() {
+            self.why.entry(path.clone()).or_insert(why);
+            self.read.push(path);
+        }
+    }
+
     /// Whether a path lies in what may be read.
     #[must_use]
     pub fn has(&self, path: &Path) -> bool {
@@ -166,7 +188,7 @@ impl ReadableRoots {
         let Some(configuration) = read_small(&venv.join(VENV_CONFIGURATION)) else {
             return;
         };
-        self.read.push(venv.to_owned());
+        self.add(venv, "a virtual environment");
         let Some(base) = base_of(&configuration) else {
             return;
         };
@@ -174,7 +196,7 @@ impl ReadableRoots {
             return;
         }
         if is_python_installation(&base) && !holds_home(&base, host) {
-            self.read.push(base);
+            self.add(base, "the Python of a virtual environment");
         } else {
             self.left_out.push(format!(
                 "{} says it is made of {}, which is no Python installation",
@@ -185,30 +207,26 @@ impl ReadableRoots {
     }
 }
 
-/// The exact parts of toolchains in a home directory that programs are run from.
-fn toolchains(host: &Host) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut add = |base: Option<PathBuf>, parts: &[&str]| {
-        if let Some(base) = base {
-            found.extend(parts.iter().map(|part| base.join(part)));
-        }
+/// Directories with the settings of one version of a program.
+fn numbered_configuration(etc: &Path) -> Vec<PathBuf> {
+    let is_numbered = |name: &str| {
+        NUMBERED_CONFIGURATION.iter().any(|(before, behind)| {
+            let number = name
+                .strip_prefix(before)
+                .and_then(|rest| rest.strip_suffix(behind));
+            number.is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
+        })
     };
-    add(host.cargo_home(), &["bin", "registry"]);
-    add(host.rustup_home(), &["toolchains", "settings.toml"]);
-    add(host.pyenv_root(), &[""]);
-    add(host.nvm_dir(), &["versions"]);
-    add(
-        host.home.clone(),
-        &[
-            ".local/bin",
-            ".local/share/uv",
-            ".local/share/pipx/venvs",
-            ".local/pipx/venvs",
-            "go/bin",
-            "sdk",
-            ".sdkman/candidates",
-        ],
-    );
+    let mut found: Vec<PathBuf> = fs::read_dir(etc)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| is_numbered(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
     found
 }
 
@@ -230,16 +248,6 @@ fn is_python_installation(base: &Path) -> bool {
             .any(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
     });
     has_library && (base.join("bin/python3").is_file() || base.join("bin/python").is_file())
-}
-
-/// A base that is the home directory, or above it, would show everything in it.
-fn holds_home(base: &Path, host: &Host) -> bool {
-    base.parent().is_none()
-        || host
-            .home
-            .as_ref()
-            .and_then(|home| home.canonicalize().ok())
-            .is_some_and(|home| home.starts_with(base))
 }
 
 fn read_small(path: &Path) -> Option<String> {
@@ -309,7 +317,6 @@ mod tests {
             ".cargo/registry",
             ".rustup/toolchains",
             ".rustup/settings.toml",
-            ".pyenv",
             ".nvm/versions",
             ".local/bin",
             ".local/share/uv",
@@ -317,9 +324,44 @@ mod tests {
             "go/bin",
             "sdk",
             ".sdkman/candidates",
+            ".pyenv",
         ];
         assert_eq!(in_home(&roots, &host), expected);
         assert_eq!(roots.left_out, Vec::<String>::new());
+    }
+
+    #[test]
+    fn settings_of_one_version_are_known_by_their_number() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in [
+            "java-17-openjdk",
+            "python3.14",
+            "java-x-openjdk",
+            "python3.",
+            "python3.9d",
+        ] {
+            fs::create_dir(dir.path().join(name)).unwrap();
+        }
+        let found = numbered_configuration(dir.path());
+        assert_eq!(
+            found,
+            ["java-17-openjdk", "python3.14"].map(|name| dir.path().join(name))
+        );
+    }
+
+    #[test]
+    fn every_root_says_why() {
+        let (_dir, host) = home_with(&[".cargo/bin/cargo", ".local/bin/tool"]);
+        let more = [PathBuf::from("/usr/share/doc")];
+        let roots = ReadableRoots::of(&host, Path::new("/srv/project"), &more);
+        assert!(roots.read.iter().all(|path| roots.why.contains_key(path)));
+        let home = host.home.unwrap();
+        assert_eq!(
+            roots.why[&home.join(".cargo/bin")],
+            "the toolchain of cargo"
+        );
+        assert_eq!(roots.why[Path::new("/usr")], PROGRAMS);
+        assert_eq!(roots.why[&more[0]], "[sandbox] read");
     }
 
     #[test]

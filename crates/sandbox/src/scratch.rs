@@ -26,6 +26,29 @@ pub(crate) struct Scratch {
     handle: OwnedFd,
 }
 
+/// Where in a scratch folder is what. It need not be there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layout<'p>(pub(crate) &'p Path);
+
+impl Layout<'_> {
+    /// The scratch folder of a session's directory.
+    pub(crate) fn below(session_dir: &Path) -> PathBuf {
+        session_dir.join(NAME)
+    }
+
+    pub(crate) fn home(self) -> PathBuf {
+        self.0.join(HOME)
+    }
+
+    pub(crate) fn temporary(self) -> PathBuf {
+        self.0.join(TEMPORARY)
+    }
+
+    pub(crate) fn cargo_home(self) -> PathBuf {
+        self.0.join(CARGO_HOME)
+    }
+}
+
 impl Scratch {
     /// The one below a session's directory, made if it is not there. Both are ours alone.
     pub(crate) fn open(session_dir: &Path) -> io::Result<Self> {
@@ -54,16 +77,8 @@ impl Scratch {
         &self.path
     }
 
-    pub(crate) fn home(&self) -> PathBuf {
-        self.path.join(HOME)
-    }
-
-    pub(crate) fn temporary(&self) -> PathBuf {
-        self.path.join(TEMPORARY)
-    }
-
-    pub(crate) fn cargo_home(&self) -> PathBuf {
-        self.path.join(CARGO_HOME)
+    pub(crate) fn layout(&self) -> Layout<'_> {
+        Layout(&self.path)
     }
 }
 
@@ -85,11 +100,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Scratch::open(dir.path()).unwrap();
         let target = dir.path().join("target");
-        std::fs::remove_dir(scratch.home()).unwrap();
-        std::fs::remove_dir(scratch.temporary()).unwrap();
-        std::os::unix::fs::symlink(&target, scratch.temporary()).unwrap();
+        std::fs::remove_dir(scratch.layout().home()).unwrap();
+        std::fs::remove_dir(scratch.layout().temporary()).unwrap();
+        std::os::unix::fs::symlink(&target, scratch.layout().temporary()).unwrap();
         scratch.restore().unwrap();
-        assert!(scratch.home().is_dir());
+        assert!(scratch.layout().home().is_dir());
         assert!(!target.exists(), "made through a link");
     }
 
@@ -97,7 +112,7 @@ mod tests {
     fn it_is_ours_alone() {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Scratch::open(&dir.path().join("a/session")).unwrap();
-        for path in [scratch.path().to_owned(), scratch.home()] {
+        for path in [scratch.path().to_owned(), scratch.layout().home()] {
             let mode = path.metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", path.display());
         }

@@ -1,18 +1,18 @@
 //! What a job prints, on disk: one file of merged bytes, one of where the streams change.
 //!
-//! Both are nameless files in the session's own directory: outside the workspace, for nobody else
-//! to open, and gone with the last handle, also after a crash. What is held in memory is two
-//! numbers.
+//! Both lie in the session's own directory: outside the workspace, and for nobody else to open.
+//! They have the name of their job, so that a program that is started anew can still read what was
+//! printed before; they go when their job is let go. What is held in memory is two numbers.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use outfitter_core::{Offset, Stream};
+use outfitter_core::{JobId, Offset, Stream};
 use rustix::fs::{Mode, OFlags};
 
 /// The most that is kept of a job's output, its index included. What comes after is counted.
@@ -25,6 +25,16 @@ pub const SESSION_SPOOL_BYTES: u64 = 1024 * 1024 * 1024;
 /// The same of all sessions of this program.
 pub const ALL_SPOOL_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
+/// What a session that ends leaves of the output of its last jobs, for whoever opens it again.
+pub const LEFT_SPOOL_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The ends of the two files' names.
+const BYTES: &str = "out";
+const CHANGES: &str = "streams";
+
+/// How much of the changes is read at a time when they are counted.
+const COUNTED: usize = 64 * 1024;
+
 /// What all sessions of this program hold.
 static ALL: AtomicU64 = AtomicU64::new(0);
 
@@ -36,6 +46,7 @@ const RECORD: u64 = 8;
 pub(crate) struct Spool {
     bytes: File,
     changes: File,
+    names: [PathBuf; 2],
     quota: Arc<Quota>,
     taken: AtomicU64,
 }
@@ -112,19 +123,99 @@ impl From<Which> for Stream {
 }
 
 impl Tally {
+    /// Counts what lies between a change and where the next one is.
+    fn add(&mut self, from: Option<(u64, Which)>, to: u64) {
+        match from {
+            Some((at, Which::Stdout)) => self.stdout += to - at,
+            Some((at, Which::Stderr)) => self.stderr += to - at,
+            None => {}
+        }
+    }
+
+    /// Counts what lies behind the last change.
+    fn end_at(&mut self, last: Option<(u64, Which)>) {
+        self.add(last, self.written);
+        self.last = last.map(|(_, which)| which);
+    }
+
     fn room(&self, limit: u64) -> u64 {
         limit.saturating_sub(self.written + (self.changes + 1) * RECORD)
     }
 }
 
 impl Spool {
-    pub(crate) fn create(dir: &Path, quota: Arc<Quota>) -> io::Result<Self> {
-        Ok(Self {
-            bytes: nameless(dir)?,
-            changes: nameless(dir)?,
+    /// The files of a new job.
+    pub(crate) fn create(dir: &Path, job: &JobId, quota: Arc<Quota>) -> io::Result<Self> {
+        let names = names(dir, job);
+        let spool = Self {
+            bytes: create(&names[0])?,
+            changes: create(&names[1])?,
+            names,
             quota,
             taken: AtomicU64::new(0),
-        })
+        };
+        Ok(spool)
+    }
+
+    /// The files that an earlier program left of a job; none where there are none that make sense,
+    /// or no room for them.
+    pub(crate) fn reopen(dir: &Path, job: &JobId, quota: Arc<Quota>) -> Option<(Self, Tally)> {
+        let names = names(dir, job);
+        let spool = Self {
+            bytes: open(&names[0]).ok()?,
+            changes: open(&names[1]).ok()?,
+            names,
+            quota,
+            taken: AtomicU64::new(0),
+        };
+        let tally = spool.count().ok().flatten()?;
+        let taken = spool.quota.take(tally.written);
+        spool.taken.store(taken, Ordering::Relaxed);
+        (taken == tally.written).then_some((spool, tally))
+    }
+
+    /// Takes their names: they are gone with the last handle.
+    pub(crate) fn remove(&self) {
+        for name in &self.names {
+            // What is gone already is gone.
+            let _ = std::fs::remove_file(name);
+        }
+    }
+
+    /// How far it was written, by what the files say.
+    fn count(&self) -> io::Result<Option<Tally>> {
+        let mut tally = Tally {
+            written: self.bytes.metadata()?.len().min(SPOOL_BYTES),
+            ..Tally::default()
+        };
+        let records = self.changes.metadata()?.len() / RECORD;
+        let mut buffer = vec![0; COUNTED];
+        let mut before = None;
+        while tally.changes < records {
+            let left = usize::try_from((records - tally.changes) * RECORD).unwrap_or(COUNTED);
+            let piece = &mut buffer[..left.min(COUNTED)];
+            self.changes.read_exact_at(piece, tally.changes * RECORD)?;
+            for record in piece.chunks_exact(8) {
+                let (at, which) = change_of(record);
+                if at >= tally.written {
+                    // The program ended between the two files.
+                    tally.end_at(before);
+                    return Ok(Some(tally));
+                }
+                let follows = before.map_or(at == 0, |(last, _)| at > last);
+                if !follows {
+                    return Ok(None);
+                }
+                tally.add(before, at);
+                before = Some((at, which));
+                tally.changes += 1;
+            }
+        }
+        if before.is_none() {
+            tally.written = 0;
+        }
+        tally.end_at(before);
+        Ok(Some(tally))
     }
 
     /// Appends a piece, or as much of it as there is room for.
@@ -226,107 +317,58 @@ impl Spool {
     fn change(&self, index: u64) -> io::Result<(u64, Which)> {
         let mut record = [0; 8];
         self.changes.read_exact_at(&mut record, index * RECORD)?;
-        let record = u64::from_le_bytes(record);
-        let which = if record & 1 == 0 {
-            Which::Stdout
-        } else {
-            Which::Stderr
-        };
-        Ok((record >> 1, which))
+        Ok(change_of(&record))
     }
 }
 
-/// A file without a name; where the file system has none, one whose name is removed at once.
-fn nameless(dir: &Path) -> io::Result<File> {
-    let private = Mode::from_raw_mode(0o600);
-    let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    if let Ok(fd) = rustix::fs::open(dir, flags | OFlags::TMPFILE, private) {
-        return Ok(File::from(fd));
+/// Where a change is, and to which stream.
+fn change_of(record: &[u8]) -> (u64, Which) {
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(record);
+    let record = u64::from_le_bytes(bytes);
+    let which = if record & 1 == 0 {
+        Which::Stdout
+    } else {
+        Which::Stderr
+    };
+    (record >> 1, which)
+}
+
+fn names(dir: &Path, job: &JobId) -> [PathBuf; 2] {
+    [BYTES, CHANGES].map(|end| dir.join(format!("{job}.{end}")))
+}
+
+/// Removes the files of jobs that are none.
+pub(crate) fn remove_stray(dir: &Path, is_known: impl Fn(&str) -> bool) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let Some((job, BYTES | CHANGES)) = name.rsplit_once('.') else {
+            continue;
+        };
+        if !is_known(job) {
+            // Somebody else may have been faster.
+            let _ = std::fs::remove_file(entry.path());
+        }
     }
-    let name = format!(
-        ".spool-{}",
-        outfitter_core::JobId::mint(&outfitter_core::SystemClock)
-    );
-    let path = dir.join(name);
-    let flags = flags | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
-    let file = File::from(rustix::fs::open(&path, flags, private)?);
-    std::fs::remove_file(&path)?;
+}
+
+fn create(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, PRIVATE)?))
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     Ok(file)
 }
 
+const PRIVATE: Mode = Mode::from_raw_mode(0o600);
+
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use outfitter_process::Stream::{Stderr, Stdout};
-    use proptest::prelude::*;
-
-    fn spool() -> (tempfile::TempDir, Spool) {
-        let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::create(dir.path(), Arc::default()).unwrap();
-        (dir, spool)
-    }
-
-    #[test]
-    fn it_leaves_no_name_behind() {
-        let (dir, _spool) = spool();
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn what_does_not_fit_is_counted_and_nothing_is_kept_after_it() {
-        let (_dir, spool) = spool();
-        let mut tally = Tally::default();
-        let limit = 10 + RECORD * 2;
-        for (stream, piece) in [
-            (Stdout, "0123"),
-            (Stderr, "456789"),
-            (Stderr, "x"),
-            (Stdout, "y"),
-        ] {
-            spool
-                .append_within(&mut tally, stream, piece.as_bytes(), limit)
-                .unwrap();
-        }
-        let (pieces, next) = spool.read(&tally, Offset(0), 100).unwrap();
-        let kept: Vec<u8> = pieces
-            .iter()
-            .flat_map(|(_, bytes)| bytes.to_vec())
-            .collect();
-        assert_eq!(kept.len() as u64, tally.written);
-        assert_eq!(next, Offset(tally.written));
-        assert!(b"0123456789".starts_with(&kept), "{kept:?}");
-        assert_eq!(tally.written + tally.dropped, 12);
-        assert!(tally.dropped > 0);
-        assert_eq!((tally.stdout, tally.stderr), (5, 7));
-    }
-
-    proptest! {
-        #[test]
-        fn every_range_is_exact_and_ordered(
-            written in prop::collection::vec((any::<bool>(), prop::collection::vec(any::<u8>(), 0..20)), 0..40),
-            from in 0_u64..500,
-            max in 1_usize..100,
-        ) {
-            let (_dir, spool) = spool();
-            let mut tally = Tally::default();
-            let mut expected: Vec<(Stream, u8)> = Vec::new();
-            for (is_err, piece) in &written {
-                let stream = if *is_err { Stderr } else { Stdout };
-                spool.append(&mut tally, stream, piece).unwrap();
-                let stream = if *is_err { Stream::Stderr } else { Stream::Stdout };
-                expected.extend(piece.iter().map(|byte| (stream, *byte)));
-            }
-            let (pieces, next) = spool.read(&tally, Offset(from), max).unwrap();
-            let got: Vec<(Stream, u8)> = pieces
-                .iter()
-                .flat_map(|(stream, bytes)| bytes.iter().map(|byte| (*stream, *byte)))
-                .collect();
-            let start = usize::try_from(from).unwrap().min(expected.len());
-            let end = expected.len().min(start + max);
-            prop_assert_eq!(&got[..], &expected[start..end]);
-            prop_assert_eq!(next, Offset(end as u64));
-            prop_assert!(pieces.iter().all(|(_, bytes)| !bytes.is_empty()));
-            prop_assert!(pieces.windows(2).all(|two| two[0].0 != two[1].0));
-        }
-    }
-}
+#[path = "spool_tests.rs"]
+mod tests;

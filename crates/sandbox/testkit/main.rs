@@ -189,6 +189,8 @@ fn host() -> Host {
         rustup_home: path("RUSTUP_HOME"),
         pyenv_root: path("PYENV_ROOT"),
         nvm_dir: path("NVM_DIR"),
+        java_home: path("JAVA_HOME"),
+        go_root: path("GOROOT"),
         virtual_env: path("VIRTUAL_ENV"),
     }
 }

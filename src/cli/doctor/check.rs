@@ -50,7 +50,8 @@ pub(crate) struct Report {
 /// One thing that was looked at.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Check {
-    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `commands`, `store`, `sandbox`.
+    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `commands`, `store`, `sandbox`, and each backend
+    /// of it by its name: `local`, `bwrap`, `passthrough`.
     pub(super) what: &'static str,
     /// How it is.
     #[serde(rename = "status")]

@@ -20,6 +20,7 @@ pub(super) async fn checks(whole: &Outfitter) -> Vec<Check> {
     checks.extend(of_skills(whole));
     checks.extend(programs(whole));
     checks.extend(servers(whole));
+    checks.extend(apis(whole));
     checks.extend(tools(whole));
     whole.disconnect().await;
     checks
@@ -89,6 +90,20 @@ fn server(server: &ServerStatus) -> Check {
             "try its command by hand, as [mcp.servers.{name}] has it"
         )),
     }
+}
+
+/// How much of each API is offered. One that cannot be used is told of with the tools.
+fn apis(whole: &Outfitter) -> Vec<Check> {
+    let each = whole.apis().into_iter().map(|api| {
+        let all = counted(api.operations, "operation");
+        let finding = format!("{}: {} of {all} offered", api.name, api.offered);
+        match api.offered {
+            0 => Check::warn("plugin_api", finding)
+                .hint("[plugin_api] allowlist names those that are"),
+            _ => Check::ok("plugin_api", finding),
+        }
+    });
+    each.collect()
 }
 
 /// What sources could not offer, but for programs, which have rows of their own.

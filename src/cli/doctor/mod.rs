@@ -13,7 +13,7 @@ use super::documents;
 use super::failure::Stop;
 use super::session::runtime;
 use crate::config::Loaded;
-use crate::outfit::Outfitter;
+use crate::outfit::{BackendFound, Outfitter};
 use crate::render::Ink;
 use check::{Check, Health};
 
@@ -31,6 +31,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
                 checks.extend(connected::checks(&whole).await);
                 checks.push(store(&whole).await);
                 checks.extend(sandbox(&whole).await);
+                checks.extend(backends(&whole).await);
             });
         }
         None => checks.push(no_place_for_data()),
@@ -147,6 +148,25 @@ async fn store(whole: &Outfitter) -> Check {
             }
         }
     }
+}
+
+/// A row for each backend, whichever is asked for.
+async fn backends(whole: &Outfitter) -> Vec<Check> {
+    // Where nothing can be found out the row of the sandbox has said why.
+    let found = whole.backends().await.unwrap_or_default();
+    let row = |found: BackendFound| {
+        let health = match found.level {
+            Some(_) if found.hint.is_none() => Check::ok,
+            Some(Level::Full) => Check::ok,
+            Some(_) | None => Check::warn,
+        };
+        let check = health(found.backend.as_str(), found.finding);
+        match found.hint {
+            Some(hint) => check.hint(hint),
+            None => check,
+        }
+    };
+    found.into_iter().map(row).collect()
 }
 
 async fn sandbox(whole: &Outfitter) -> Vec<Check> {

@@ -6,13 +6,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::formats::{FilePath, VariableName};
+pub use super::ssh::Ssh;
 
 /// Where commands run and what they can touch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sandbox {
     /// What runs commands: `local` confines them; `bwrap` does it with the program of that name,
-    /// which must be there; `passthrough` does not, and then every command needs an approval.
+    /// which must be there; `ssh` runs them in an account of another machine, which `ssh` names, and
+    /// `passthrough` here without confinement. With these two every command needs an approval.
     pub backend: Backend,
     /// What commands reach of the network: nothing (`false`), everything (`true`), or these hosts,
     /// by a proxy that programs find in their environment. A host is `example.com`, `*.example.com`
@@ -25,10 +27,12 @@ pub struct Sandbox {
     /// The names of environment variables that commands get beside the usual ones.
     #[schemars(with = "Vec<VariableName>")]
     pub env: Vec<String>,
-    /// Paths that commands may read beside the workspace, system directories and toolchains.
+    /// Paths that commands may read beside the workspace, system directories and toolchains. Each
+    /// begins with `/` or `~/` and is there.
     #[schemars(with = "Vec<FilePath>")]
     pub read: Vec<PathBuf>,
-    /// Paths that commands may write beside the workspace.
+    /// Paths that commands may write beside the workspace. Each begins with `/` or `~/` and is
+    /// there; none is `/`, or holds our own data.
     #[schemars(with = "Vec<FilePath>")]
     pub write: Vec<PathBuf>,
     /// How many megabytes of memory (1024 kilobytes of 1024 bytes) a command may use together with
@@ -44,6 +48,10 @@ pub struct Sandbox {
     /// `full` (from Linux 6.14 on) and where a control group can be made.
     #[schemars(range(min = 8, max = 4_194_304))]
     pub processes: u32,
+    /// The account where the backend `ssh` runs commands and has its files. It is told in full, and
+    /// goes with that backend only.
+    #[schemars(with = "Ssh")]
+    pub ssh: Option<Ssh>,
 }
 
 impl Default for Sandbox {
@@ -58,6 +66,7 @@ impl Default for Sandbox {
             memory_mb: None,
             cpu_seconds: None,
             processes: 4096,
+            ssh: None,
         }
     }
 }
@@ -72,6 +81,8 @@ pub enum Backend {
     Local,
     /// Processes of this machine, in namespaces that bubblewrap makes.
     Bwrap,
+    /// Processes of another machine, in an account there.
+    Ssh,
     /// Processes of this machine, not confined.
     Passthrough,
 }
@@ -83,6 +94,7 @@ impl Backend {
         match self {
             Self::Local => "local",
             Self::Bwrap => "bwrap",
+            Self::Ssh => "ssh",
             Self::Passthrough => "passthrough",
         }
     }

@@ -112,11 +112,16 @@ fn a_command_reaches_the_network_where_it_is_given() {
 
 #[test]
 fn a_command_reads_and_writes_where_it_is_told_it_may() {
-    let world = World::with("[sandbox]\nread = [\"../open\"]\nwrite = [\"../out\"]\n");
+    let world = World::new();
     for file in ["open/a", "shut/a", "out/a"] {
         world.write(file, "seen");
     }
     let root = world.path("").canonicalize().unwrap();
+    let toml = "[sandbox]\nread = [\"ROOT/open\"]\nwrite = [\"ROOT/out\"]\n";
+    world.write(
+        "here/outfitter.toml",
+        &toml.replace("ROOT", root.to_str().unwrap()),
+    );
     let tried = |script: &str| {
         let output = shell(&world, &script.replace("ROOT", root.to_str().unwrap()));
         assert_eq!(output["status"], "success", "{output}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::collect::Collector;
 use super::delivered::ShellProgress;
-use super::error::{job_of, tool_error};
+use super::error::{job_of, task_error};
 use super::follow::{Follow, Readers};
 use super::report::Report;
 use super::watch::{Watch, compile};
@@ -135,7 +135,8 @@ impl Tool for AwaitShell {
             progress: &self.progress,
             until: wait_until(cx, args.block_until_ms),
         };
-        let followed = follow.run(&mut readers).await.map_err(tool_error)?;
+        let followed = follow.run(&mut readers).await;
+        let followed = followed.map_err(|error| task_error(cx, error))?;
         let command = cx
             .sandbox
             .jobs()

@@ -1,6 +1,11 @@
 //! What went wrong with a job, as a model reads it. The one place where this is decided.
 
-use outfitter_core::{Code, ErrorInfo, JobId, Lost, SandboxError, ToolError, UnixMs};
+use outfitter_core::{
+    Code, ErrorInfo, JobId, JobInfo, Lost, SandboxError, ToolContext, ToolError, UnixMs,
+};
+
+/// Tasks that are named to who asked for one that is none.
+const MAX_NAMED: usize = 8;
 
 /// The error of a call that started or used a job.
 pub(super) fn tool_error(error: SandboxError) -> ToolError {
@@ -37,6 +42,42 @@ pub(super) fn tool_error(error: SandboxError) -> ToolError {
     ToolError::from(info).with_source(error)
 }
 
+/// The error of a call on a task that there was to be: where it is none of this session, those that
+/// are are named.
+pub(super) fn task_error(cx: &ToolContext, error: SandboxError) -> ToolError {
+    if !matches!(error, SandboxError::NotFound(_)) {
+        return tool_error(error);
+    }
+    let jobs = cx.sandbox.jobs();
+    if jobs.is_empty() {
+        return tool_error(error);
+    }
+    let named: Vec<String> = jobs
+        .iter()
+        .take(MAX_NAMED)
+        .map(|job| format!("{} ({})", job.id, state(job)))
+        .collect();
+    let hint = format!("the last tasks of this session: {}", named.join(", "));
+    tool_error(error).into_info().with_hint(hint).into()
+}
+
+fn state(job: &JobInfo) -> &'static str {
+    match &job.lost {
+        Some(Lost::Interrupted) => "lost",
+        Some(Lost::Ended(_) | Lost::LetGo) => "ended, without its output",
+        None if job.running => "running",
+        None => "ended",
+    }
+}
+
+/// What became of a task that a call was to end, where it did not end before our eyes.
+pub(super) fn fate(cx: &ToolContext, job: &JobId) -> Option<String> {
+    let jobs = cx.sandbox.jobs();
+    let known = jobs.into_iter().find(|known| known.id == *job)?;
+    let (_, what, hint) = words(known.lost.as_ref()?);
+    Some(format!("the command {what}; {hint}"))
+}
+
 /// The error of a command that was not started. `workdir_at` is the argument that said where.
 pub(super) fn start_error(error: SandboxError, workdir_at: &str) -> ToolError {
     if !matches!(error, SandboxError::Workdir(_)) {
@@ -53,7 +94,21 @@ pub(super) fn start_error(error: SandboxError, workdir_at: &str) -> ToolError {
 
 /// A job that is known and gone. Whether it ran is told, so that nobody runs it again unawares.
 fn lost(job: &JobId, command: &str, started: UnixMs, how: &Lost) -> ErrorInfo {
-    let (code, what, hint) = match how {
+    let (code, what, hint) = words(how);
+    ErrorInfo::new(
+        code,
+        format!(
+            "the task {job} is lost: {command:?}, started at {} ms of Unix time, {what}",
+            started.0
+        ),
+    )
+    .at("/task_id")
+    .with_hint(hint)
+}
+
+/// The code, what it is, and what to do.
+fn words(how: &Lost) -> (Code, String, &'static str) {
+    match how {
         Lost::Interrupted => (
             Code::Interrupted,
             "was still running when the program that ran it ended, and was ended with it; how far \
@@ -63,7 +118,7 @@ fn lost(job: &JobId, command: &str, started: UnixMs, how: &Lost) -> ErrorInfo {
         ),
         Lost::Ended(words) => (
             Code::NotFound,
-            format!("has ended ({words}), and its output is not kept over a restart"),
+            format!("has ended ({words}), and its output is not kept any longer"),
             "it ran to its end; start it again only if that does no harm",
         ),
         Lost::LetGo => (
@@ -71,16 +126,7 @@ fn lost(job: &JobId, command: &str, started: UnixMs, how: &Lost) -> ErrorInfo {
             "has ended, and its output made room for that of later commands".to_owned(),
             "it ran to its end; let what shall be kept be written to a file",
         ),
-    };
-    ErrorInfo::new(
-        code,
-        format!(
-            "the task {job} is gone: {command:?}, started at {} ms of Unix time, {what}",
-            started.0
-        ),
-    )
-    .at("/task_id")
-    .with_hint(hint)
+    }
 }
 
 /// The job of a task id; what cannot be an id names nothing.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::KILL_GRACE;
-use super::error::{job_of, tool_error};
+use super::error::{fate, job_of, task_error};
 use crate::args;
 use crate::spec::{Words, object, spec};
 
@@ -60,6 +60,7 @@ impl Default for KillShell {
                     "type": "array", "items": { "type": "integer" },
                     "description": "Process ids that even KILL did not end.",
                 },
+                "notices": { "type": "array", "items": { "type": "string" } },
             }),
         );
         Self {
@@ -97,11 +98,14 @@ impl Tool for KillShell {
             .sandbox
             .kill(&job, KILL_GRACE)
             .await
-            .map_err(tool_error)?;
-        Ok(Outcome::json(json!({
+            .map_err(|error| task_error(cx, error))?;
+        let mut result = json!({
             "status": if killed.was_running { "killed" } else { "gone" },
             "survivors": killed.survivors,
-        }))
-        .into())
+        });
+        if let Some(words) = fate(cx, &job) {
+            result["notices"] = json!([words]);
+        }
+        Ok(Outcome::json(result).into())
     }
 }

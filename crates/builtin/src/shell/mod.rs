@@ -87,7 +87,7 @@ fn output_schema() -> Value {
     object(
         &["status", "task_id"],
         json!({
-            "status": { "enum": ["completed", "running", "timeout", "cancelled"] },
+            "status": { "enum": ["completed", "running", "timeout", "cancelled", "lost"], "description": "lost: the program that ran it ended, and the command with it." },
             "task_id": { "type": "string", "description": "For await_shell and kill_shell." },
             "exit_code": { "type": "integer", "description": "128 and the signal's number when a signal ended it." },
             "signal": { "type": "integer", "description": "There when a signal ended it." },

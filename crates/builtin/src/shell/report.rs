@@ -159,8 +159,10 @@ impl Report<'_> {
         }
         put("stdout", ending.collected.stdout.clone().into());
         put("stderr", ending.collected.stderr.clone().into());
-        let duration = u64::try_from(ending.exit.duration.as_millis()).unwrap_or(u64::MAX);
-        put("duration_ms", duration.into());
+        if ending.end != End::Lost {
+            let duration = u64::try_from(ending.exit.duration.as_millis()).unwrap_or(u64::MAX);
+            put("duration_ms", duration.into());
+        }
         put("stdout_bytes", ending.exit.stdout_bytes.into());
         put("stderr_bytes", ending.exit.stderr_bytes.into());
         if let Some(artifact) = &ending.collected.artifact {
@@ -193,6 +195,7 @@ impl Report<'_> {
             .await
             .map_err(tool_error)?;
         let end = match stopped {
+            Stopped::No if exit.interrupted => End::Lost,
             Stopped::No if !exit.timed_out => End::Completed,
             Stopped::No | Stopped::ByDeadline => End::OutOfTime,
             Stopped::ByCancel => End::Cancelled,
@@ -221,6 +224,8 @@ enum End {
     Completed,
     OutOfTime,
     Cancelled,
+    /// Not seen: what ran it ended first.
+    Lost,
 }
 
 impl End {
@@ -229,6 +234,7 @@ impl End {
             Self::Completed => "completed",
             Self::OutOfTime => "timeout",
             Self::Cancelled => "cancelled",
+            Self::Lost => "lost",
         }
     }
 }
@@ -250,6 +256,11 @@ impl Ending {
             End::Cancelled => {
                 outcome.stopped(Code::Cancelled, "the command was stopped and killed")
             }
+            End::Lost => outcome.stopped(
+                Code::Interrupted,
+                "the task is lost: the program that ran it ended, and the command with it; look at \
+                 what it has done before you start it again",
+            ),
         }
     }
 }

@@ -52,6 +52,11 @@ impl AllowedHosts {
         rules.collect::<Result<_, _>>().map(Self)
     }
 
+    /// The hosts as a configuration has them.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(ToString::to_string)
+    }
+
     /// Whether a command may reach this port of this host, and how that is to be understood.
     pub(crate) fn allow(&self, host: &str, port: u16) -> Option<Allowed> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
@@ -60,6 +65,21 @@ impl AllowedHosts {
             .iter()
             .filter(|rule| rule.port.is_none_or(|only| only == port))
             .find_map(|rule| rule.host.allow(&host, address))
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.host, self.port) {
+            (Host::Address(IpAddr::V6(address)), Some(_)) => write!(f, "[{address}]")?,
+            (Host::Address(address), _) => write!(f, "{address}")?,
+            (Host::Name(name), _) => f.write_str(name)?,
+            (Host::Below(name), _) => write!(f, "*.{name}")?,
+        }
+        match self.port {
+            Some(port) => write!(f, ":{port}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -230,6 +230,7 @@ impl Sandbox for Script {
             command: "a script".to_owned(),
             started: UnixMs(0),
             running: self.state.borrow().exit.is_none(),
+            lost: None,
         }]
     }
     fn files(&self) -> &dyn Files {

@@ -176,5 +176,5 @@ async fn a_session_opened_again_finds_its_scratch_folder() {
     };
     let command: CommandSpec = shell("cat $HOME/file");
     assert_eq!(heard(&*second, command).await.0, "kept\n");
-    assert_eq!(second.jobs().len(), 1);
+    assert_eq!(second.jobs().len(), 2, "and the command of before");
 }

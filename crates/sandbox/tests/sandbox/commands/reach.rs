@@ -1,14 +1,16 @@
 //! The network by host: what is named is reached, and nothing else.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use outfitter_core::{Level, Refusal, Refused, Sandbox};
-use outfitter_sandbox::{AllowedHosts, Host, Reach, Support, local, probe};
+use outfitter_core::{Level, Offset, Refusal, Refused, Sandbox};
+use outfitter_sandbox::{AllowedHosts, Host, Reach, Support, bwrap, local, probe};
+use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::kit::{World, heard, say, shell, supervisor};
+use super::kit::{Backend, LIVENESS, World, bwrap_is_there, heard, say, shell, supervisor};
 
 /// A server on this machine that answers everything with one word.
 async fn server(tasks: &mut JoinSet<()>, word: &'static str) -> u16 {
@@ -28,7 +30,10 @@ async fn server(tasks: &mut JoinSet<()>, word: &'static str) -> u16 {
     port
 }
 
-async fn reaching(world: &World, hosts: &[String]) -> Option<Box<dyn Sandbox>> {
+async fn reaching(world: &World, backend: Backend, hosts: &[String]) -> Option<Box<dyn Sandbox>> {
+    if backend == Backend::Bwrap && !bwrap_is_there() {
+        return None;
+    }
     let support = probe(&supervisor()).await.unwrap();
     if support.level < outfitter_process::Level::Full {
         say("SKIPPED(namespace): it takes a network namespace");
@@ -41,18 +46,26 @@ async fn reaching(world: &World, hosts: &[String]) -> Option<Box<dyn Sandbox>> {
         path: Some("/usr/bin:/bin".into()),
         ..Host::default()
     };
-    Some(Box::new(local::open(world.session(host), policy).unwrap()))
+    let session = world.session(host);
+    let opened = match backend {
+        Backend::Bwrap => bwrap::open(session, policy).await,
+        Backend::Local | Backend::Partial | Backend::Passthrough => local::open(session, policy),
+    };
+    Some(Box::new(opened.unwrap()))
 }
 
+#[rstest]
 #[tokio::test]
-async fn a_host_that_is_named_is_reached_and_no_other() {
+async fn a_host_that_is_named_is_reached_and_no_other(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
     let mut servers = JoinSet::new();
     let (named, other) = (
         server(&mut servers, "named").await,
         server(&mut servers, "other").await,
     );
-    let Some(sandbox) = reaching(&world, &[format!("127.0.0.1:{named}")]).await else {
+    let Some(sandbox) = reaching(&world, backend, &[format!("127.0.0.1:{named}")]).await else {
         return;
     };
     let line = format!(
@@ -72,10 +85,13 @@ async fn a_host_that_is_named_is_reached_and_no_other() {
 }
 
 /// What was refused is said with the result, for the operator to allow it.
+#[rstest]
 #[tokio::test]
-async fn what_was_refused_is_told_with_the_end() {
+async fn what_was_refused_is_told_with_the_end(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
-    let Some(sandbox) = reaching(&world, &["example.com".to_owned()]).await else {
+    let Some(sandbox) = reaching(&world, backend, &["example.com".to_owned()]).await else {
         return;
     };
     let job = sandbox
@@ -93,8 +109,11 @@ async fn what_was_refused_is_told_with_the_end() {
 }
 
 /// A name that is allowed does not open the private network that it is made to lead to.
+#[rstest]
 #[tokio::test]
-async fn an_allowed_name_that_leads_to_this_machine_is_refused() {
+async fn an_allowed_name_that_leads_to_this_machine_is_refused(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
     let mut servers = JoinSet::new();
     let port = server(&mut servers, "private").await;
@@ -107,18 +126,53 @@ async fn an_allowed_name_that_leads_to_this_machine_is_refused() {
         say("SKIPPED(hostname): this machine's own name leads nowhere private");
         return;
     }
-    let Some(sandbox) = reaching(&world, &[name.to_owned()]).await else {
+    let Some(sandbox) = reaching(&world, backend, &[name.to_owned()]).await else {
         return;
     };
     let (out, _) = heard(&*sandbox, shell(&format!("curl -s http://{name}:{port}/"))).await;
     assert!(out.contains("which is not public"), "{out}");
 }
 
-/// Sockets of this machine have names in the file system, and are no hosts.
+/// Two commands at once have a network each: neither reaches what the other listens on, though both
+/// find their way out at the same address.
+#[rstest]
 #[tokio::test]
-async fn local_sockets_stay_closed() {
+async fn each_command_has_a_network_of_its_own(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let world = World::new();
-    let Some(sandbox) = reaching(&world, &["example.com".to_owned()]).await else {
+    let mut servers = JoinSet::new();
+    let port = server(&mut servers, "named").await;
+    let Some(sandbox) = reaching(&world, backend, &[format!("127.0.0.1:{port}")]).await else {
+        return;
+    };
+    let listens = "python3 -c 'import socket, time; s = socket.create_server((\"127.0.0.1\", 8123)); \
+        print(\"up\", flush=True); time.sleep(300)'";
+    let first = sandbox.spawn(shell(listens)).await.unwrap();
+    let up = sandbox
+        .output(&first, Offset(0), 10, LIVENESS)
+        .await
+        .unwrap();
+    assert!(!up.ended, "it does not listen: {up:?}");
+    let line = format!(
+        "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 8123), 3)' 2>&1 | tail -n 1; \
+         curl -s http://127.0.0.1:{port}/"
+    );
+    let (out, err) = heard(&*sandbox, shell(&line)).await;
+    assert!(
+        out.contains("refused") && out.ends_with("named"),
+        "{out}{err}"
+    );
+    let killed = sandbox.kill(&first, Duration::ZERO).await.unwrap();
+    assert!(killed.was_running && killed.survivors.is_empty());
+}
+
+/// Sockets of this machine have names in the file system, and are no hosts.
+#[rstest]
+#[tokio::test]
+async fn local_sockets_stay_closed(#[values(Backend::Local, Backend::Bwrap)] backend: Backend) {
+    let world = World::new();
+    let Some(sandbox) = reaching(&world, backend, &["example.com".to_owned()]).await else {
         return;
     };
     let line = "python3 -c 'import socket; socket.socket(socket.AF_UNIX)' 2>&1 | tail -n 1; \

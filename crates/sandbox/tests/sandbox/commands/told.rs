@@ -1,24 +1,90 @@
 //! What is told of jobs that are lost and of what was refused.
 
-use outfitter_core::{JobId, Killed, Lost, Offset, SandboxError};
+use outfitter_core::{JobId, Killed, Lost, Offset, SandboxError, Stream};
+use outfitter_sandbox::LEFT_SPOOL_BYTES;
 use rstest::rstest;
 
 use super::kit::{Backend, LIVENESS, World, shell};
 
-/// The record outlives the program: here a sandbox of the same session that is opened again.
+/// What is known of a job outlives the program: here a sandbox of the same session that is opened
+/// again. How an earlier one ends makes no difference; `tests/blackbox/lost.rs` kills it.
 #[rstest]
 #[tokio::test]
-async fn after_a_restart_jobs_are_lost_and_not_forgotten(
+async fn after_a_restart_jobs_are_lost_with_what_they_printed_and_not_forgotten(
     #[values(Backend::Local, Backend::Bwrap, Backend::Passthrough)] backend: Backend,
 ) {
     let world = World::new();
     let Some(first) = world.open(backend).await else {
         return;
     };
+    let over = first
+        .spawn(shell("printf one; printf two >&2; exit 3"))
+        .await
+        .unwrap();
+    let before = first.wait(&over).await.unwrap();
+    let running = first.spawn(shell("echo begun; sleep 300")).await.unwrap();
+    first
+        .output(&running, Offset(0), 10, LIVENESS)
+        .await
+        .unwrap();
+    drop(first);
+    let later = world.open(backend).await.unwrap();
+
+    let printed = later.output(&running, Offset(0), 100, LIVENESS).await;
+    let printed = printed.unwrap();
+    assert_eq!(printed.pieces[0], (Stream::Stdout, "begun\n".into()));
+    assert!(printed.ended);
+    let exit = later.wait(&running).await.unwrap();
+    assert!(exit.interrupted && exit.code.is_none(), "{exit:?}");
+    assert_eq!(exit.stdout_bytes, 6);
+    let killed = later.kill(&running, LIVENESS).await.unwrap();
+    assert_eq!(killed, Killed::default());
+
+    // What had ended is as it was.
+    assert_eq!(later.wait(&over).await.unwrap().code, Some(3));
+    let tail = later.tail(&over, 100).await.unwrap();
+    assert_eq!(tail.next, Offset(6));
+    let after = later.wait(&over).await.unwrap();
+    assert_eq!(
+        (
+            after.stdout_bytes,
+            after.stderr_bytes,
+            after.killed_children
+        ),
+        (
+            before.stdout_bytes,
+            before.stderr_bytes,
+            before.killed_children
+        )
+    );
+    let listed: Vec<_> = later
+        .jobs()
+        .into_iter()
+        .map(|job| (job.id, job.lost))
+        .collect();
+    let interrupted = (running, Some(Lost::Interrupted));
+    assert_eq!(listed, [interrupted, (over, None)]);
+    let nobody = JobId::new("job_nobody").unwrap();
+    let error = later.wait(&nobody).await.unwrap_err();
+    assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
+}
+
+/// Where the output is gone, the name and the fate are still known.
+#[tokio::test]
+async fn a_job_whose_output_is_gone_is_known_by_its_name() {
+    let world = World::new();
+    let backend = Backend::Passthrough;
+    let first = world.open(backend).await.unwrap();
     let over = first.spawn(shell("exit 3")).await.unwrap();
     first.wait(&over).await.unwrap();
     let running = first.spawn(shell("sleep 300")).await.unwrap();
     drop(first);
+    for entry in std::fs::read_dir(world.data.join("session/jobs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end != "json") {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
     let later = world.open(backend).await.unwrap();
     let how = |error: SandboxError| match error {
         SandboxError::Lost { how, command, .. } => (how, command),
@@ -31,9 +97,30 @@ async fn after_a_restart_jobs_are_lost_and_not_forgotten(
     assert_eq!(how(later.wait(&over).await.unwrap_err()), ended);
     let killed = later.kill(&running, LIVENESS).await.unwrap();
     assert_eq!(killed, Killed::default());
-    let nobody = JobId::new("job_nobody").unwrap();
-    let error = later.wait(&nobody).await.unwrap_err();
-    assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
+    let listed: Vec<_> = later.jobs().into_iter().map(|job| job.lost).collect();
+    let ended = Lost::Ended("exit code 3".to_owned());
+    assert_eq!(listed, [Some(Lost::Interrupted), Some(ended)]);
+}
+
+/// A session that is closed leaves what was printed last, up to a bound.
+#[tokio::test]
+async fn only_the_last_output_is_left_for_a_later_program() {
+    let world = World::new();
+    let sandbox = world.open(Backend::Passthrough).await.unwrap();
+    let printing = |bytes: u64| shell(&format!("head -c {bytes} /dev/zero"));
+    let mut jobs = Vec::new();
+    for bytes in [1, LEFT_SPOOL_BYTES - 10, 10] {
+        let job = sandbox.spawn(printing(bytes)).await.unwrap();
+        assert_eq!(sandbox.wait(&job).await.unwrap().stdout_bytes, bytes);
+        jobs.push(job);
+    }
+    drop(sandbox);
+    let later = world.open(Backend::Passthrough).await.unwrap();
+    let first = later.wait(&jobs[0]).await.unwrap_err();
+    assert!(matches!(first, SandboxError::Lost { .. }), "{first:?}");
+    for job in &jobs[1..] {
+        assert_eq!(later.wait(job).await.unwrap().code, Some(0));
+    }
 }
 
 /// What the sandbox refused is told with its key, whoever of the programs says it.

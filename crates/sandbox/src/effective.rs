@@ -1,0 +1,330 @@
+//! What the commands of a session reach and may use, and why each is so: for people, before anything
+//! runs. Nothing is opened or made.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use outfitter_process::Limits;
+
+use crate::environment::{Visible, build};
+use crate::host::Host;
+use crate::network::{self, Reach};
+use crate::protected::{Protected, by_both_names};
+use crate::roots::ReadableRoots;
+use crate::scratch::Layout;
+
+/// What decides it.
+pub struct Outline<'a> {
+    /// The surrounding environment.
+    pub host: &'a Host,
+    /// Where commands work.
+    pub workspace: &'a Path,
+    /// The session's own directory below the data directory; it need not be there.
+    pub session_dir: &'a Path,
+    /// More that may be read.
+    pub read: &'a [PathBuf],
+    /// More that may be written.
+    pub write: &'a [PathBuf],
+    /// Our own data directory.
+    pub data_dir: &'a Path,
+    /// What is never reached.
+    pub protected: &'a Protected,
+    /// Variables that are passed on.
+    pub passed: &'a [(OsString, OsString)],
+    /// The network.
+    pub reach: &'a Reach,
+    /// What may be used.
+    pub limits: Limits,
+}
+
+/// The lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effective {
+    /// Trees and files that are read.
+    pub read: Vec<Listed>,
+    /// Trees that are written.
+    pub write: Vec<Listed>,
+    /// What in them is read and not written.
+    pub fixed: Vec<Listed>,
+    /// What in them is neither.
+    pub hidden: Vec<Listed>,
+    /// What is reached of the network.
+    pub network: Vec<Listed>,
+    /// The variables, by name.
+    pub environment: Vec<Listed>,
+    /// The most that may be used.
+    pub limits: Vec<Listed>,
+    /// What was asked for and left out, one sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// One line of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// What.
+    pub what: String,
+    /// Why, in some words.
+    pub why: String,
+}
+
+impl fmt::Display for Listed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.what, self.why)
+    }
+}
+
+fn listed(what: impl Into<String>, why: impl Into<String>) -> Listed {
+    Listed {
+        what: what.into(),
+        why: why.into(),
+    }
+}
+
+fn path(path: &Path, why: impl Into<String>) -> Listed {
+    listed(path.display().to_string(), why)
+}
+
+impl Effective {
+    /// The lists of a session that the kernel holds, or bubblewrap.
+    #[must_use]
+    pub fn of(outline: &Outline<'_>) -> Self {
+        let Outline {
+            host,
+            workspace,
+            protected,
+            ..
+        } = outline;
+        let readable = ReadableRoots::of(host, workspace, outline.read);
+        let visible = Visible::Roots {
+            readable: &readable,
+            workspace,
+        };
+        let scratch = Layout::below(outline.session_dir);
+        let mut built = build(host, Layout(&scratch), &visible, outline.passed);
+        if outline.reach.hosts().is_some() {
+            network::announce(&mut built.variables);
+        }
+        let write = outline.write(&scratch);
+        let mut roots: Vec<PathBuf> = write.iter().map(|(path, _)| path.clone()).collect();
+        let mut fixed = protected.existing_fixed(&roots);
+        fixed.retain(|path| roots.iter().any(|root| path.starts_with(root)));
+        roots.extend(readable.read.iter().cloned());
+        let shown = |path: &Path| {
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let holds = |root: &PathBuf| path.starts_with(root) || real.starts_with(root);
+            roots.iter().any(holds)
+        };
+        let mut hidden: Vec<Listed> = protected
+            .existing()
+            .iter()
+            .chain(&readable.hide)
+            .filter(|path| path.exists() && shown(path))
+            .map(|hidden| {
+                let why = protected.covers(hidden);
+                path(hidden, why.unwrap_or("it holds credentials"))
+            })
+            .collect();
+        if shown(outline.data_dir) {
+            let why = "our own data, but for this session's scratch folder";
+            hidden.push(path(outline.data_dir, why));
+        }
+        let blank = readable.blank.iter();
+        hidden.extend(blank.map(|blank| path(blank, "it may hold a token, and reads as empty")));
+        let mut left_out = readable.left_out.clone();
+        left_out.extend(built.left_out);
+        Self {
+            read: readable
+                .read
+                .iter()
+                .map(|root| path(root, readable.why.get(root).copied().unwrap_or_default()))
+                .collect(),
+            write: write.iter().map(|(root, why)| path(root, *why)).collect(),
+            fixed: fixed
+                .iter()
+                .map(|fixed| {
+                    let why = protected.fixes(fixed);
+                    path(
+                        fixed,
+                        why.unwrap_or("it says what runs outside the sandbox"),
+                    )
+                })
+                .collect(),
+            hidden,
+            network: network_lines(outline.reach),
+            environment: built
+                .variables
+                .iter()
+                .map(|(name, value)| variable(outline, name, value))
+                .collect(),
+            limits: limit_lines(outline.limits),
+            left_out,
+        }
+    }
+}
+
+impl Outline<'_> {
+    fn write(&self, scratch: &Path) -> Vec<(PathBuf, &'static str)> {
+        let mut write = vec![
+            (self.workspace.to_owned(), "the workspace"),
+            (scratch.to_owned(), "the scratch folder of the session"),
+        ];
+        let ours = by_both_names(self.data_dir);
+        let is_ours = |path: &PathBuf| ours.iter().any(|ours| path.starts_with(ours));
+        let more = self
+            .write
+            .iter()
+            .filter(|path| path.exists() && !is_ours(path));
+        write.extend(more.map(|path| (path.clone(), "[sandbox] write")));
+        write
+    }
+}
+
+fn variable(outline: &Outline<'_>, name: &OsString, value: &OsString) -> Listed {
+    let text = name.to_string_lossy();
+    if outline.passed.iter().any(|(passed, _)| passed == name) {
+        return listed(text, "[sandbox] env");
+    }
+    let why = match &*text {
+        "PATH" => format!(
+            "what of yours can be read inside: {}",
+            value.to_string_lossy()
+        ),
+        "HOME" | "TMPDIR" | "CARGO_HOME" => "in the scratch folder".to_owned(),
+        "LANG" | "TZ" => "as outside, or a default".to_owned(),
+        "GIT_TERMINAL_PROMPT" => "nobody can answer git".to_owned(),
+        "RUSTUP_HOME" | "PYENV_ROOT" | "JAVA_HOME" | "GOROOT" => {
+            "a toolchain that was found".to_owned()
+        }
+        _ => "where the way to the network is".to_owned(),
+    };
+    listed(text, why)
+}
+
+fn network_lines(reach: &Reach) -> Vec<Listed> {
+    const KEY: &str = "[sandbox] network";
+    match reach {
+        Reach::Nothing => vec![listed("nothing", KEY)],
+        Reach::Everything => vec![listed("everything", KEY)],
+        Reach::Hosts(hosts) => hosts.names().map(|host| listed(host, KEY)).collect(),
+    }
+}
+
+fn limit_lines(limits: Limits) -> Vec<Listed> {
+    const MIB: u64 = 1024 * 1024;
+    let Limits {
+        open_files,
+        processes,
+        file_bytes,
+        memory_bytes,
+        cpu_seconds,
+    } = limits;
+    let memory = match memory_bytes {
+        Some(most) => format!("{} MiB of memory for all of a command", most / MIB),
+        None => "memory without a limit".to_owned(),
+    };
+    let time = match cpu_seconds {
+        Some(most) => format!("{most} seconds of the processor for each process"),
+        None => "time of the processor without a limit".to_owned(),
+    };
+    vec![
+        listed(memory, "[sandbox] memory_mb"),
+        listed(time, "[sandbox] cpu_seconds"),
+        listed(
+            format!("{processes} processes and threads"),
+            "[sandbox] processes",
+        ),
+        listed(format!("{open_files} open files"), "a constant"),
+        listed(
+            format!("{} MiB in one file", file_bytes / MIB),
+            "a constant",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::AllowedHosts;
+    use std::fs;
+    use std::sync::Arc;
+
+    #[test]
+    fn every_line_says_why_and_secrets_are_not_shown() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (home, workspace) = (base.join("home"), base.join("home/project"));
+        for name in [
+            "home/.ssh",
+            "home/data",
+            "home/project",
+            "more",
+            "home/.cargo/bin",
+        ] {
+            fs::create_dir_all(base.join(name)).unwrap();
+        }
+        fs::write(workspace.join("outfitter.toml"), "").unwrap();
+        let host = Host {
+            home: Some(home.clone()),
+            path: Some("/usr/bin".into()),
+            ..Host::default()
+        };
+        let data = home.join("data");
+        let hosts = AllowedHosts::parse(["example.com:8443", "*.example.org"]).unwrap();
+        let effective = Effective::of(&Outline {
+            host: &host,
+            workspace: &workspace,
+            session_dir: &data.join("sessions/s"),
+            read: std::slice::from_ref(&home),
+            write: &[base.join("more"), data.join("x"), base.join("none")],
+            data_dir: &data,
+            protected: &Protected::of_home(&home),
+            passed: &[("TOKEN".into(), "sentinel".into())],
+            reach: &Reach::Hosts(Arc::new(hosts)),
+            limits: Limits::DEFAULT,
+        });
+        let lines = |list: &[Listed]| -> Vec<String> {
+            let lines = list.iter().map(ToString::to_string);
+            lines
+                .map(|line| line.replace(&*base.to_string_lossy(), "BASE"))
+                .collect()
+        };
+        let read = lines(&effective.read);
+        assert!(read.contains(&"/usr (programs and libraries)".to_owned()));
+        assert!(read.contains(&"BASE/home/.cargo/bin (the toolchain of cargo)".to_owned()));
+        assert!(read.contains(&"BASE/home ([sandbox] read)".to_owned()));
+        assert_eq!(
+            lines(&effective.write),
+            [
+                "BASE/home/project (the workspace)",
+                "BASE/home/data/sessions/s/scratch (the scratch folder of the session)",
+                "BASE/more ([sandbox] write)",
+            ]
+        );
+        let hidden = lines(&effective.hidden);
+        assert!(
+            hidden[0].starts_with("BASE/home/.ssh (it holds credentials"),
+            "{hidden:?}"
+        );
+        assert!(
+            hidden
+                .iter()
+                .any(|line| line.starts_with("BASE/home/data (our own data"))
+        );
+        assert!(lines(&effective.fixed)[0].starts_with("BASE/home/project/outfitter.toml ("));
+        assert_eq!(
+            lines(&effective.network),
+            [
+                "example.com:8443 ([sandbox] network)",
+                "*.example.org ([sandbox] network)",
+            ]
+        );
+        let environment = lines(&effective.environment);
+        assert!(environment.contains(&"TOKEN ([sandbox] env)".to_owned()));
+        assert!(
+            environment.contains(&"PATH (what of yours can be read inside: /usr/bin)".to_owned())
+        );
+        assert!(!format!("{effective:?}").contains("sentinel"));
+        assert!(!data.join("sessions").exists(), "something was made");
+    }
+}
