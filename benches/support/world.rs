@@ -144,6 +144,8 @@ impl World {
                     identical_failures: 3,
                 },
                 max_tool_concurrency: 10,
+                workflows: Arc::default(),
+                suggested_actions: false,
                 progress,
             },
         })

@@ -9,7 +9,8 @@ use super::Invocation;
 use super::args::ChatArgs;
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{Signals, hold, line, runtime, then_disconnect, until_stopped};
+use super::reload::{Reload, hangup};
+use super::session::{Signals, hold, line, runtime, then_disconnect, until_stopped_by};
 use outfitter_core::Code;
 
 /// The session of a chat that is not told which.
@@ -17,7 +18,7 @@ const SESSION: &str = "cli";
 
 /// Runs `chat`.
 pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop> {
-    let (loaded, whole) = at.outfit(args.options.flags())?;
+    let (loaded, whole) = at.outfit(args.flags())?;
     let agent = whole.agent()?;
     let id = match args
         .options
@@ -44,14 +45,26 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
             let cancel = Cancel::new();
             let input = Input::Prompt(words);
             let made = made(at, &agent, &session, input, &cancel, viewer);
-            let (end, back, shown) = until_stopped(&cancel, made).await?;
+            let stops = Signals::but_hangup()?;
+            let (end, back, shown) = until_stopped_by(stops, &cancel, made).await?;
             viewer = back;
             shown?;
             last = super::run::ended(at, &end?)?;
         }
         Ok(last)
     };
-    runtime()?.block_on(then_disconnect(&whole, work))
+    // A terminal that goes away is seen by its end: a person who hangs up says no more.
+    let reload = Reload {
+        at,
+        flags: args.flags(),
+        whole: &whole,
+        check: |_| Ok(()),
+    };
+    runtime()?.block_on(async {
+        let hangup = hangup()?;
+        let work = then_disconnect(&whole, work);
+        reload.with_each(hangup, work).await
+    })
 }
 
 /// The next line of the person; none at an empty one, the end, or a signal.
@@ -59,7 +72,7 @@ async fn next_line(at: &Invocation<'_>) -> Result<Option<String>, Stop> {
     if !at.global.json && at.out.stderr.terminal {
         at.out.tell("\n> ");
     }
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::but_hangup()?;
     let line = tokio::select! {
         line = line() => line,
         () = signals.next() => None,

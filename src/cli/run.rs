@@ -14,7 +14,7 @@ use super::session::{Which, hold, runtime, then_disconnect, until_stopped};
 
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
-    let (loaded, whole) = at.outfit(args.options.flags())?;
+    let (loaded, whole) = at.outfit(args.flags())?;
     let named = args
         .options
         .session
@@ -31,6 +31,15 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
                 .into());
         }
     };
+    if let (Input::Continue, Some(_)) = (&input, &args.workflow) {
+        let failure = Failure::new(
+            Code::Usage,
+            "continue the session: a turn that is under way keeps its workflow",
+        );
+        return Err(failure
+            .with_hint("leave out --workflow, or give a prompt to begin a new turn")
+            .into());
+    }
     if matches!(&input, Input::Prompt(text) if text.trim().is_empty()) {
         return Err(Failure::new(Code::Usage, "begin a run: the prompt is empty").into());
     }

@@ -7,18 +7,17 @@ use std::time::Duration;
 
 use axum::Router;
 use outfitter_agent::Host;
-use outfitter_core::{CallHost, Cancel, Code, chain};
+use outfitter_core::{CallHost, Cancel, Code};
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{Mounted, Server, ServerConfig, ServerParts};
-
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Invocation;
 use super::args::ServeArgs;
 use super::documents::{self, Serving};
 use super::failure::{Failure, Stop};
+use super::reload::{Reload, hangup};
 use super::session::{Signals, runtime, until_stopped_by};
-use crate::config::ConfigError;
+use crate::config::Config;
 use crate::outfit::{Outfitter, Served, ServedPrincipals};
 
 /// Runs `serve`, until it is told to stop.
@@ -28,8 +27,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     let whole = Arc::new(whole);
     runtime()?.block_on(async {
         // Before anybody is told that it serves: by default the signal ends a process.
-        let hangup =
-            signal(SignalKind::hangup()).map_err(|error| Failure::of(Code::Unavailable, &error))?;
+        let hangup = hangup()?;
         whole.connect().await?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
@@ -55,14 +53,21 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let bound = listener
             .local_addr()
             .map_err(|error| Failure::of(Code::Internal, &error))?;
+        whole.own_addresses().add(bound);
         say(at, &whole, bound)?;
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
-        let serving = reloading(at, args, (&whole, hangup), serving);
-        let ended = until_stopped_by(Signals::to_a_server()?, &cancel, serving).await?;
+        let reload = Reload {
+            at,
+            flags: args.flags(),
+            whole: &whole,
+            check: may_listen,
+        };
+        let serving = reload.with_each(hangup, serving);
+        let ended = until_stopped_by(Signals::but_hangup()?, &cancel, serving).await?;
         whole.disconnect().await;
-        ended?.map_err(|error| Failure::of(Code::Unavailable, &error))?;
+        ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
         Ok(ExitCode::SUCCESS)
     })
 }
@@ -83,6 +88,11 @@ fn say(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Result<(), 
     Ok(())
 }
 
+/// Whether a server may listen where this configuration says.
+fn may_listen(config: &Config) -> Result<(), Stop> {
+    address(&config.server.bind).map(drop)
+}
+
 pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
     let address: SocketAddr = bind.parse().map_err(|_| {
         Failure::new(
@@ -100,64 +110,6 @@ pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
     )
     .with_hint("use 127.0.0.1 or [::1]")
     .into())
-}
-
-/// Serves, and takes the configuration anew with each SIGHUP.
-async fn reloading<T>(
-    at: &Invocation<'_>,
-    args: &ServeArgs,
-    (whole, mut hangup): (&Outfitter, Signal),
-    serving: impl Future<Output = T>,
-) -> Result<T, Stop> {
-    let mut serving = std::pin::pin!(serving);
-    loop {
-        tokio::select! {
-            end = &mut serving => return Ok(end),
-            heard = hangup.recv() => match heard {
-                Some(()) => at.out.tell(&reloaded(at, args, whole)),
-                None => return Ok(serving.await),
-            },
-        }
-    }
-}
-
-/// Reloads, and says what came of it: what changed, or everything that is wrong.
-fn reloaded(at: &Invocation<'_>, args: &ServeArgs, whole: &Outfitter) -> String {
-    let refused = |problems: Vec<String>| {
-        let lines: String = problems.iter().map(|one| format!("  {one}\n")).collect();
-        format!("error: failed to reload the configuration; everything stays as it was\n{lines}")
-    };
-    let loaded = match at.load(args.flags()) {
-        Ok(loaded) => loaded,
-        Err(ConfigError::Problems(problems)) => {
-            return refused(problems.iter().map(ToString::to_string).collect());
-        }
-        Err(error) => return refused(vec![chain(&error)]),
-    };
-    let bind = match address(&loaded.config.server.bind) {
-        Ok(_) => None,
-        Err(Stop::Failed(failure) | Stop::Abandoned(failure)) => Some(failure.message),
-        Err(Stop::StdoutClosed) => None,
-    };
-    if let Some(problem) = bind {
-        return refused(vec![problem]);
-    }
-    let plan = match whole.reload(&loaded.config) {
-        Ok(plan) => plan,
-        Err(error) => return refused(error.problems.iter().map(|one| chain(one)).collect()),
-    };
-    if plan.is_empty() {
-        return "reloaded the configuration: nothing has changed\n".to_owned();
-    }
-    let list = |what: &str, keys: &[String]| match keys {
-        [] => String::new(),
-        keys => format!("  {what}: {}\n", keys.join(", ")),
-    };
-    format!(
-        "reloaded the configuration\n{}{}",
-        list("at once", &plan.hot),
-        list("after a restart", &plan.restart)
-    )
 }
 
 /// What admits a page to `/mcp` is what admits it everywhere.

@@ -332,8 +332,8 @@ impl Signals {
         ])
     }
 
-    /// The same for a server: SIGHUP means something else to it.
-    pub(crate) fn to_a_server() -> Result<Self, Stop> {
+    /// The same for who takes the configuration anew with SIGHUP.
+    pub(crate) fn but_hangup() -> Result<Self, Stop> {
         Self::of(&[SignalKind::interrupt(), SignalKind::terminate()])
     }
 

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use outfitter_agent::{Answered, Input};
+use outfitter_agent::{Answered, Input, TurnLog};
+use outfitter_codec::AuditStatus;
 use outfitter_core::{
     AnswerKind, Cancel, Code, Entry, EntryBody, Event, EventBody, Interrupt, InterruptId, Message,
-    PageRequest, Seq, SessionId, SessionSummary, StoreError,
+    PageRequest, Seq, SessionId, SessionSummary, StoreError, ToolName,
 };
 
 use super::Invocation;
@@ -118,13 +119,20 @@ async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<
             messages.push(message.clone());
         }
     }
+    let log = TurnLog::read(&**whole.log(), &whole.local_scope(), id).await?;
+    let suggested = log.suggested_tools().into_iter();
+    let audit_status = AuditStatus {
+        suggested_tools: suggested.map(ToolName::as_str).collect(),
+        tools_expanded: !log.expanded().is_empty(),
+    };
     if at.global.json {
         return at.out.bytes(&encoded(|out| {
-            outfitter_codec::encode_messages(id, &messages, out)
+            outfitter_codec::encode_messages(id, &messages, audit_status, out)
         })?);
     }
     at.out
-        .data(&transcript(&messages, at.out.stdout, at.detail()))
+        .data(&transcript(&messages, at.out.stdout, at.detail()))?;
+    at.out.data(&tables::audit(&audit_status, at.out.stdout))
 }
 
 async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {

@@ -59,6 +59,24 @@ impl Key {
         }
     }
 
+    /// The keys of each table, where its value is a list of them.
+    #[must_use]
+    pub fn of_rows(&self) -> Option<&[Self]> {
+        match &self.kind {
+            Kind::Rows(keys) => Some(keys),
+            _ => None,
+        }
+    }
+
+    /// The keys of the table, where its value is one.
+    #[must_use]
+    pub fn of_table(&self) -> Option<&[Self]> {
+        match &self.kind {
+            Kind::Table(keys) => Some(keys),
+            _ => None,
+        }
+    }
+
     /// Says what is wrong with a value. What may be a secret is not repeated.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match self.kind.check(value) {
@@ -105,19 +123,24 @@ impl Catalogue {
         };
         for (section, table) in properties(schema) {
             catalogue.sections.push((section.clone(), doc(table)));
-            if let Kind::Tables(keys) = Kind::of(table) {
-                // The section itself is tables by name.
-                catalogue.keys.push(Key {
-                    section: section.clone(),
-                    name: String::new(),
-                    path: section.clone(),
-                    doc: doc(table),
-                    default: Value::Object(Map::new()),
-                    secret: false,
-                    kind: Kind::Tables(keys),
-                });
-            }
-            catalogue.keys.extend(Key::all_of(section, table));
+            // The section itself is tables by name, or a list of tables.
+            let (kind, default) = match Kind::of(table) {
+                kind @ Kind::Tables(_) => (kind, Value::Object(Map::new())),
+                kind @ Kind::Rows(_) => (kind, Value::Array(Vec::new())),
+                _ => {
+                    catalogue.keys.extend(Key::all_of(section, table));
+                    continue;
+                }
+            };
+            catalogue.keys.push(Key {
+                section: section.clone(),
+                name: String::new(),
+                path: section.clone(),
+                doc: doc(table),
+                default,
+                secret: false,
+                kind,
+            });
         }
         catalogue
     }

@@ -66,6 +66,14 @@ pub fn as_toml(loaded: &Loaded, notes: &[Note]) -> String {
         None => "# file: none\n".to_owned(),
     };
     for (section, about) in Catalogue::get().sections() {
+        if let Some(rows) = explained.iter().find(|one| is_list(one, section)) {
+            out.push_str(&format!(
+                "\n{}{}",
+                comment(about),
+                rows_as_toml(loaded, rows)
+            ));
+            continue;
+        }
         out.push_str(&format!("\n{}[{section}]\n\n", comment(about)));
         for one in explained.iter().filter(|one| one.key.section == section) {
             let Explained { key, value, source } = one;
@@ -135,6 +143,32 @@ fn tables_as_toml(loaded: &Loaded, key: &Key, tables: &Map<String, Value>) -> St
             }
         }
         out.push('\n');
+    }
+    out
+}
+
+/// Whether this is a section that is a list of tables.
+fn is_list(one: &Explained<'_>, section: &str) -> bool {
+    one.key.path == section && one.key.of_rows().is_some()
+}
+
+/// A list of tables, each as its own.
+fn rows_as_toml(loaded: &Loaded, rows: &Explained<'_>) -> String {
+    let path = &rows.key.path;
+    let mut out = String::from("\n");
+    for (place, row) in rows.value.as_array().into_iter().flatten().enumerate() {
+        let source = match loaded.source(&format!("{path}.{place}")) {
+            Source::Default => rows.source,
+            source => source,
+        };
+        out.push_str(&format!("[[{path}]]  # {source}\n"));
+        for (name, value) in row.as_object().into_iter().flatten() {
+            out.push_str(&format!("{name} = {}\n", toml_value::write(value)));
+        }
+        out.push('\n');
+    }
+    if out.len() == 1 {
+        out.push_str("# there are none\n\n");
     }
     out
 }
@@ -240,6 +274,10 @@ pub fn document(loaded: &Loaded, notes: &[Note]) -> Document {
 fn without_secrets(key: &Key, value: Value) -> Value {
     if key.secret {
         return secrets_hidden(value);
+    }
+    if let (Some(_), Value::Object(mut table)) = (key.of_table(), value.clone()) {
+        table.retain(|_, value| !value.is_null());
+        return Value::Object(table);
     }
     let (Some(keys), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
         return without_password(value);

@@ -173,7 +173,11 @@ impl Found<'_> {
 
     fn set(&mut self, key: &Key, value: &DeValue<'_>, span: &Range<usize>) {
         let before = self.problems.len();
-        let each = self.tables(key, value);
+        let mut each = self.tables(key, value);
+        each.extend(self.rows(key, value));
+        if let (Some(known), DeValue::Table(keys)) = (key.of_table(), value) {
+            self.table(known, &key.path, keys);
+        }
         if self.problems.len() > before {
             // Each was said at its place.
             return;
@@ -204,6 +208,24 @@ impl Found<'_> {
                 }
                 (Ok(()), _) => self.wrong(at, format!("`{path}.{name}` must be a table")),
             }
+        }
+        each
+    }
+
+    /// The same for the tables of a list, which are named by their place; the first has 0.
+    fn rows(&mut self, key: &Key, value: &DeValue<'_>) -> BTreeMap<String, Source> {
+        let (Some(known), DeValue::Array(rows)) = (key.of_rows(), value) else {
+            return BTreeMap::new();
+        };
+        let mut each = BTreeMap::new();
+        for (place, row) in rows.iter().enumerate() {
+            let at = self.file.at(row.span().start);
+            let path = format!("{}.{place}", key.path);
+            match row.get_ref() {
+                DeValue::Table(keys) => self.table(known, &path, keys),
+                _ => self.wrong(at.clone(), format!("`{path}` must be a table")),
+            }
+            each.insert(place.to_string(), at);
         }
         each
     }

@@ -147,9 +147,7 @@ impl Kind {
                 .filter(|named| named.get("properties").is_some())
             {
                 Some(named) => Self::Tables(Key::all_of("NAME", named)),
-                None if schema.get("properties").is_some() => {
-                    Self::Table(Key::all_of("", schema))
-                }
+                None if schema.get("properties").is_some() => Self::Table(Key::all_of("", schema)),
                 None if of_objects(schema) => Self::Values,
                 None => Self::Map,
             }

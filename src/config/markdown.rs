@@ -15,13 +15,25 @@ pub fn markdown() -> String {
             .iter()
             .filter(|key| key.section == section)
             .collect();
-        let (tables, plain): (Vec<&Key>, Vec<&Key>) =
-            keys.into_iter().partition(|key| key.of_each().is_some());
+        if let Some(rows) = keys.iter().find(|key| key.path == section) {
+            if let Some(of_rows) = rows.of_rows() {
+                out.push_str(&format!("### `[[{section}]]`\n\n{about}\n\n"));
+                out.push_str(&table(of_rows.iter()));
+                continue;
+            }
+        }
+        let is_table = |key: &&Key| key.of_each().is_some() || key.of_table().is_some();
+        let (tables, plain): (Vec<&Key>, Vec<&Key>) = keys.into_iter().partition(is_table);
         if !plain.is_empty() {
             out.push_str(&format!("### `[{section}]`\n\n{about}\n\n"));
             out.push_str(&table(plain.into_iter()));
         }
         for key in tables {
+            if let Some(of_table) = key.of_table() {
+                out.push_str(&format!("### `[{}]`\n\n{}\n\n", key.path, key.doc));
+                out.push_str(&table(of_table.iter()));
+                continue;
+            }
             out.push_str(&format!("### `[{}.NAME]`\n\n{}\n\n", key.path, key.doc));
             out.push_str(&table(key.of_each().into_iter().flatten()));
         }

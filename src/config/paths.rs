@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::catalogue::Catalogue;
-use super::kind::{Format, Kind};
+use super::kind::{Format, Kind, is_url};
 use super::load::Layers;
 use super::source::Source;
 use crate::env::{self, Environment};
@@ -34,6 +34,10 @@ fn make(kind: &Kind, value: &mut Value, absolute: &dyn Fn(&str) -> String) {
         (Kind::Text(Format::Program), Value::String(text)) if text.contains('/') => {
             *text = absolute(text);
         }
+        (Kind::TableOrPath, Value::String(text)) => *text = absolute(text),
+        (Kind::Text(Format::PathOrUrl), Value::String(text)) if !is_url(text) => {
+            *text = absolute(text);
+        }
         (Kind::Text(Format::StoreUrl), Value::String(text)) => {
             if let Some(path) = text.strip_prefix("sqlite:") {
                 *text = format!("sqlite:{}", absolute(path));
@@ -42,6 +46,13 @@ fn make(kind: &Kind, value: &mut Value, absolute: &dyn Fn(&str) -> String) {
         (Kind::List(Format::Path), Value::Array(items)) => {
             for item in items {
                 make(&Kind::Text(Format::Path), item, absolute);
+            }
+        }
+        (Kind::Table(keys), Value::Object(table)) => {
+            for key in keys {
+                if let Some(value) = table.get_mut(&key.name) {
+                    make(&key.kind, value, absolute);
+                }
             }
         }
         (Kind::Tables(keys), Value::Object(tables)) => {

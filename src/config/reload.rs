@@ -17,7 +17,7 @@ pub enum TakesEffect {
 use TakesEffect::{AfterRestart, AtOnce};
 
 /// Every key, or the table that has it. The more exact row counts. What is not here is not known.
-const TABLE: [(&str, TakesEffect); 19] = [
+const TABLE: [(&str, TakesEffect); 22] = [
     ("model", AtOnce),
     ("agent", AtOnce),
     ("tools", AtOnce),
@@ -40,6 +40,10 @@ const TABLE: [(&str, TakesEffect); 19] = [
     ("send", AtOnce),
     ("contacts", AtOnce),
     ("search", AtOnce),
+    // Documents are read once.
+    ("plugin_api", AfterRestart),
+    ("plugin_api.allowlist", AtOnce),
+    ("workflows", AtOnce),
 ];
 
 /// When a change of this key takes effect; none where the table does not say.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_auth::{Issuer, Lifetime, SigningKey};
+use outfitter_builtin::PluginApis;
 use outfitter_commands::{Credentials, ProgramSettings, ProjectCli};
 use outfitter_core::{NameSet, SourceId, ToolSource};
 use outfitter_mcp::{Enabled, McpSource, ServerStatus, StdioServer};
@@ -20,10 +21,12 @@ use crate::helpers;
 #[derive(Default)]
 pub(super) struct Connected {
     servers: Vec<Arc<McpSource>>,
+    pub(super) apis: Option<Arc<PluginApis>>,
 }
 
 impl Outfitter {
-    /// Starts the MCP servers and asks the project's programs what they can do, once. Takes as
+    /// Starts the MCP servers, asks the project's programs what they can do and reads what APIs
+    /// offer, once. Takes as
     /// long as the slowest may take to start.
     ///
     /// # Errors
@@ -41,24 +44,34 @@ impl Outfitter {
     pub fn has_connections(&self) -> bool {
         let config = self.config();
         let servers = config.mcp.enabled && !config.mcp.servers.is_empty();
-        servers || !config.commands.is_empty()
+        servers || !config.commands.is_empty() || !config.plugin_api.apis.is_empty()
     }
 
     async fn connect_once(&self) -> Result<Connected, BuildError> {
-        let Some(supervisor) = &self.supervisor else {
-            return Ok(Connected::default());
+        let described = async {
+            match &self.supervisor {
+                Some(supervisor) => self.describe_programs(supervisor).await,
+                None => Ok(None),
+            }
         };
-        let described = self.describe_programs(supervisor);
-        let started = self.start_servers(supervisor);
+        let started = async {
+            match &self.supervisor {
+                Some(supervisor) => self.start_servers(supervisor).await,
+                None => Ok(Connected::default()),
+            }
+        };
         // Nothing is registered before all of it is there: a failure can be tried again.
-        let (described, started) = tokio::join!(described, started);
-        let (described, connected) = (described?, started?);
+        let (described, started, apis) = tokio::join!(described, started, self.read_apis());
+        let (described, mut connected) = (described?, started?);
+        connected.apis = apis.map(Arc::new);
         let programs = described
             .iter()
             .map(|source| source.clone() as Arc<dyn ToolSource>);
         let servers = connected.servers.iter();
         let servers = servers.map(|source| source.clone() as Arc<dyn ToolSource>);
-        let sources: Vec<_> = programs.chain(servers).collect();
+        let apis = connected.apis.iter();
+        let apis = apis.map(|source| source.clone() as Arc<dyn ToolSource>);
+        let sources: Vec<_> = programs.chain(servers).chain(apis).collect();
         self.register(&sources)?;
         self.check_presets(&sources)?;
         if let Some(source) = described {

@@ -16,7 +16,7 @@ pub(super) fn wrong(
 ) -> Vec<BuildError> {
     let later = names_not_there_yet(config);
     let may_come =
-        |name: &str| later.iter().any(|later| later == name) || is_of_a_server(name, config);
+        |name: &str| later.iter().any(|later| later == name) || is_connected_later(name, config);
     let available = config
         .tools
         .available
@@ -82,8 +82,16 @@ fn names_not_there_yet(config: &Config) -> Vec<String> {
     names
 }
 
-/// Whether a name would be a tool of a configured server.
-fn is_of_a_server(name: &str, config: &Config) -> bool {
+/// Whether a name would be a tool of a configured server or API.
+fn is_connected_later(name: &str, config: &Config) -> bool {
+    let of_an_api = |name: &str| {
+        let mut apis = config.plugin_api.apis.keys();
+        apis.any(|api| {
+            let rest = name.strip_prefix(api.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        })
+    };
     outfitter_tools::split_qualified(name)
         .is_some_and(|(prefix, _)| config.mcp.servers.contains_key(prefix))
+        || name.strip_prefix("call_").is_some_and(of_an_api)
 }

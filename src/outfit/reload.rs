@@ -76,6 +76,9 @@ impl Outfitter {
         }
         self.registry
             .configure(settings::tools_config(&next, &self.first, &self.presets));
+        if let Some(apis) = self.connected.get().and_then(|all| all.apis.as_ref()) {
+            apis.allow(next.plugin_api.allowlist.iter().cloned());
+        }
         settings::count_tokens(&next);
         self.pipeline
             .configure(settings::pipeline_options(&next, &self.environment));

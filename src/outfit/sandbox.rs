@@ -80,7 +80,12 @@ impl Outfitter {
 
     /// A workspace that is the session's own counts whole; of one that was there before, what is
     /// added.
-    pub(super) fn file_limits(&self, scope: &Scope, session: &SessionId, workspace: &Path) -> FileLimits {
+    pub(super) fn file_limits(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        workspace: &Path,
+    ) -> FileLimits {
         let counts = if workspace == self.served_workspace(scope, session) {
             QuotaCounts::Workspace
         } else {

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outfitter_agent::Session;
+use outfitter_agent::{Session, SystemPrompt};
 use outfitter_core::{Attended, Grant, Principal, Role, Scope, Selection, SessionFacts, SessionId};
 use outfitter_tools::{ToolProxy, ToolView};
 
-use super::{BuildError, Outfitter, settings};
+use super::{BuildError, Outfitter, prompt};
 
 /// Which session, for whom, where.
 #[derive(Debug, Clone)]
@@ -55,18 +55,15 @@ impl Outfitter {
     }
 
     /// What a model would be told in a new session of the person at this machine, before their
-    /// first words: the system message, and what is loaded from the start.
+    /// first words: the system prompt, and what is loaded from the start.
     #[must_use]
-    pub fn told_first(&self) -> (Arc<str>, Option<Arc<str>>) {
-        let proxy = self.proxy(self.config().permissions.local_role);
+    pub fn told_first(&self) -> (SystemPrompt, Option<Arc<str>>) {
+        let config = self.config();
+        let proxy = self.proxy(config.permissions.local_role);
         let told = self.told_of_skills(&proxy.grant().skills, None);
-        (
-            told.system_in(
-                self.config().agent.mode,
-                &settings::system_prompt(&self.config()),
-            ),
-            told.opening,
-        )
+        let common = prompt::common(&config);
+        let prompt = SystemPrompt::of(&common, &told, config.agent.mode);
+        (prompt, told.opening)
     }
 
     /// What the person at this machine may use now, without a session.

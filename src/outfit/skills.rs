@@ -57,7 +57,7 @@ impl Outfitter {
     pub(super) fn told_of_skills(&self, granted: &NameSet, prompt: Option<&str>) -> Told {
         let proxy = self.skills.proxy(granted);
         let mut told = Told {
-            system: proxy.catalogue(CATALOGUE_BYTES).text.into(),
+            skill_catalogue: proxy.catalogue(CATALOGUE_BYTES).text.into(),
             skills: proxy
                 .listed()
                 .map(|skill| skill.name().to_string())

@@ -1,6 +1,6 @@
-//! The last line of a run: what it took.
+//! The last lines of a run: what may follow, and what it took.
 
-use outfitter_core::{RunOutcome, RunOutput, TokenUsage, UnixMs, UsageSource};
+use outfitter_core::{RunOutcome, RunOutput, SuggestedAction, TokenUsage, UnixMs, UsageSource};
 
 use super::text::one_line;
 use super::{Face, Ink, Kind, units};
@@ -89,6 +89,30 @@ pub(super) fn line(
     }
     face.colour.paint_into(&mut out, Ink::Quiet, &words);
     if !out.is_empty() {
+        out.push('\n');
+    }
+    out
+}
+
+/// What might be done next, one a line. It is shown and never done: a person types it, or does not.
+pub(super) fn actions(face: Face, actions: &[SuggestedAction]) -> String {
+    let mut out = String::new();
+    for SuggestedAction {
+        label,
+        prompt,
+        command,
+    } in actions
+    {
+        let (mark, what) = match (prompt, command) {
+            (Some(prompt), _) => (">", prompt),
+            (None, Some(command)) => ("$", command),
+            (None, None) => continue,
+        };
+        out.push_str(&face.colour.paint(Ink::Active, mark));
+        out.push(' ');
+        out.push_str(&one_line(what));
+        face.colour
+            .paint_into(&mut out, Ink::Quiet, &format!("  ({})", one_line(label)));
         out.push('\n');
     }
     out

@@ -115,6 +115,8 @@ impl Renderer {
                 let View { stderr, kind, .. } = self.view;
                 let line = closing::line(stderr, kind, &totals, event.at, *outcome, output);
                 if self.view.watched() {
+                    let actions = closing::actions(stderr, &output.suggested_actions);
+                    self.line(Above::Calls, &actions);
                     self.line(Above::Note, &line);
                 }
                 self.calls.clear();
@@ -138,6 +140,9 @@ impl Renderer {
             if !started.skills.is_empty() {
                 words.push(format!("skills {}", started.skills.join(", ")));
             }
+        }
+        if let Some(workflow) = &started.workflow {
+            words.push(format!("workflow {workflow}"));
         }
         if let Some(run) = &started.resumes {
             words.push(format!("continues {run}"));

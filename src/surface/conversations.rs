@@ -200,7 +200,7 @@ impl Conversations<'_> {
             resumes: None,
             model: Some("none/saved".to_owned()),
             mode: Mode::Agent,
-            tools: Vec::new(),
+            tools: Arc::default(),
             skills: Vec::new(),
             sandbox: SandboxSummary {
                 backend: "none".to_owned(),

@@ -95,7 +95,6 @@ fn what_is_not_there_yet_is_in_no_help() {
         "token",
         "trust",
         "export",
-        "--workflow",
         "postgres",
         "json_schema",
     ];
@@ -110,7 +109,7 @@ fn what_is_not_there_yet_is_in_no_help() {
 }
 
 #[rstest]
-#[case("[agent]\nworkflow = \"off\"", "workflow")]
+#[case("[agent]\nworkflwo = \"off\"", "workflow")]
 #[case("[plugin_api]\nallowlist = []", "plugin_api")]
 #[case("[memory]\nrecall_limit = 3", "memory")]
 #[case("[sandbox]\nbackend = \"ssh\"", "ssh")]

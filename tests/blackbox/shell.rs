@@ -222,6 +222,11 @@ fn b01_characters_are_never_cut() {
     let world = World::new();
     let done = shell(&world, "yes 你 | head -n 500 | tr -d '\\n'");
     assert_eq!(done["stdout"].as_str().unwrap(), "你".repeat(500));
+    let many = shell(&world, "yes 你 | head -n 50000 | tr -d '\\n'");
+    let stdout = many["stdout"].as_str().unwrap();
+    assert!(!stdout.contains('\u{fffd}'), "{stdout}");
+    assert!(stdout.matches('你').count() > 1000, "{stdout}");
+    assert_eq!(many["stdout_bytes"], 150_000);
     let slow = r"for b in '\360' '\237' '\221' '\213'; do printf $b; sleep 0.06; done";
     let provider = crate::provider::Provider::start(crate::wire::Wire::OpenAi);
     let args = json!({"command": slow}).to_string();

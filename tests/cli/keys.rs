@@ -24,6 +24,9 @@ fn unread_of(path: &str, table: &Value, code: &[String]) -> Vec<String> {
     if let Some(each) = by_name(table) {
         unread.extend(unread_of(&format!("{path}.NAME"), each, code));
     }
+    if table["items"]["properties"].is_object() {
+        unread.extend(unread_of(path, &table["items"], code));
+    }
     for (name, key) in table["properties"].as_object().into_iter().flatten() {
         let one_choice = key["oneOf"].as_array().is_some_and(|all| all.len() == 1);
         if key.get("const").is_some() || one_choice {

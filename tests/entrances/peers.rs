@@ -224,3 +224,136 @@ fn curl_makes_a_run_and_answers_it() {
     assert_eq!(last["outcome"], "success", "{told}");
     serving.stop();
 }
+
+/// An application of the framework, whose document it makes itself.
+const FASTAPI: &str = r#"
+import sys
+from typing import Annotated
+from fastapi import Cookie, FastAPI, Form, Header, HTTPException, Query
+from pydantic import BaseModel, Field
+import uvicorn
+
+class Part(BaseModel):
+    sku: str = Field(min_length=1)
+    parts: list["Part"] = []
+
+class Order(BaseModel):
+    kind: str
+    total: float = Field(gt=0)
+    note: str | None = None
+    parts: list[Part]
+    owner: str = "nobody"
+
+app = FastAPI(title="Shop")
+
+@app.get("/items/{item_id}")
+def read_item(item_id: str, tag: Annotated[list[str] | None, Query()] = None, limit: Annotated[int, Query(ge=1)] = 5,
+              x_trace: Annotated[str | None, Header()] = None, lang: Annotated[str | None, Cookie()] = None):
+    if item_id == "none":
+        raise HTTPException(status_code=404, detail="no such item")
+    return {"item": item_id, "tag": tag, "limit": limit, "trace": x_trace, "lang": lang}
+
+@app.post("/orders/")
+def make_order(order: Order):
+    return order
+
+@app.post("/login")
+def login(username: Annotated[str, Form()], remember: Annotated[bool, Form()] = False):
+    return {"who": username, "remember": remember}
+
+@app.get("/users/{user_id}")
+def read_user(user_id: int):
+    return {"user": user_id}
+
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
+"#;
+
+/// The operations of an application of FastAPI, from the document that it serves.
+#[test]
+fn an_application_of_fastapi_is_called_by_its_own_document() {
+    let python = peers().join("pypi/bin/python");
+    let installed = std::fs::read_dir(peers().join("pypi/lib"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|lib| lib.path().join("site-packages/fastapi").exists());
+    if !installed {
+        println!("SKIPPED(pypi): .ci/peers installs fastapi");
+        return;
+    }
+    let world = World::new();
+    world.write("shop.py", FASTAPI);
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let mut shop = Command::new(python)
+        .arg(world.work("shop.py"))
+        .arg(address.port().to_string())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    let limit = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while std::net::TcpStream::connect(address).is_err() {
+        assert!(std::time::Instant::now() < limit, "it does not listen");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    world.config(&format!(
+        "[permissions]\nhttp_role = \"admin\"\n\
+         [[permissions.rules]]\ntool = \"call_*\"\ndecision = \"allow\"\n\
+         [plugin_api]\nallowlist = [\"*\"]\napis.shop.openapi = \"http://{address}/openapi.json\"\n"
+    ));
+    let serving = Serving::start(&world);
+    let told = |tool: &str, args: Value| {
+        let output = serving.at.call("s", tool, &args).json();
+        let result = &output["result"];
+        (
+            result["status"].clone(),
+            result["body"].clone(),
+            output["error"]["code"].clone(),
+        )
+    };
+    let faults = serving.at.get("/v1/diagnostics").json();
+    assert_eq!(faults, json!([]));
+    let item = "call_shop_read_item_items_item_id_get";
+    let args =
+        json!({"item_id": "a/../b?c", "tag": ["x", "y"], "limit": 2, "x-trace": "t", "lang": "de"});
+    // It takes no slash in a path, encoded or not, and nothing leads elsewhere.
+    assert_eq!(told(item, args.clone()).2, "invalid_arguments");
+    let mut args = args;
+    args["item_id"] = json!("a b?c#d%");
+    let body =
+        json!({"item": "a b?c#d%", "tag": ["x", "y"], "limit": 2, "trace": "t", "lang": "de"});
+    assert_eq!(told(item, args), (json!(200), body, Value::Null));
+    let (status, body, code) = told(item, json!({"item_id": "none"}));
+    assert_eq!(
+        (status, body, code),
+        (
+            json!(404),
+            json!({"detail": "no such item"}),
+            json!("not_found")
+        )
+    );
+    let order = json!({"kind": "order", "total": 2.5, "note": null, "parts": [{"sku": "a", "parts": [{"sku": "b", "parts": []}]}]});
+    let mut sent = order.clone();
+    sent["body_owner"] = json!("somebody");
+    let mut back = order;
+    back["owner"] = json!("somebody");
+    let orders = "call_shop_make_order_orders_post";
+    assert_eq!(told(orders, sent.clone()), (json!(200), back, Value::Null));
+    sent["total"] = json!(0);
+    assert_eq!(told(orders, sent).2, "invalid_arguments");
+    let args = json!({"username": "a&b c", "remember": true});
+    let body = json!({"who": "a&b c", "remember": true});
+    assert_eq!(
+        told("call_shop_login_login_post", args),
+        (json!(200), body, Value::Null)
+    );
+    let args = json!({"path_user_id": 7});
+    assert_eq!(
+        told("call_shop_read_user_users_user_id_get", args).1,
+        json!({"user": 7})
+    );
+    serving.stop();
+    shop.kill().unwrap();
+    shop.wait().unwrap();
+}

@@ -300,3 +300,43 @@ fn a_mode_that_is_none_is_refused() {
     assert_eq!(told.last().unwrap()["type"], "RUN_FINISHED", "{told:#?}");
     serving.stop();
 }
+
+#[test]
+fn workflows_follow_at_once_and_a_turn_keeps_the_one_it_has() {
+    let script = json!([
+        {"tool_calls": [{"id": "q", "name": "ask_user", "arguments": {"question": "which?"}}]},
+        {"text": "done"},
+    ]);
+    let world = world(&script);
+    let with = |step: &str| {
+        format!(
+            "{ROLE}[agent]\nworkflow = \"release\"\n[[workflows]]\nname = \"release\"\n\
+             steps = [{step:?}]\n"
+        )
+    };
+    configured(&world, &with("Tag it."));
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let events = serving.run("s").lines();
+    assert_eq!(events[0]["workflow"], "release");
+    let question = of(&events, "question")[0]["question_id"].clone();
+
+    configured(&world, ROLE);
+    let said = serving.reload(1);
+    assert!(
+        said.contains("at once: agent.workflow, workflows\n"),
+        "{said}"
+    );
+    let body = json!({"input": "go", "workflow": "release"});
+    let gone = at.post("/v1/runs", &body).is(422).json();
+    assert_eq!(gone["code"], "invalid_arguments");
+    assert_eq!(serving.run("t").lines()[0].get("workflow"), None);
+    // The turn that waited is told what it was told.
+    let events = at.answer(question.as_str().unwrap(), &json!("this"));
+    assert_eq!(events[0]["workflow"], "release");
+
+    configured(&world, &with("Sign it."));
+    serving.reload(2);
+    assert_eq!(serving.run("u").lines()[0]["workflow"], "release");
+    serving.stop();
+}

@@ -22,7 +22,12 @@ impl Serving {
 
     /// Starts it with more arguments before `serve`'s own.
     pub(crate) fn start_with(world: &World, more: &[&str]) -> Self {
-        let mut args = vec!["serve", "--bind", "127.0.0.1:0", "--json"];
+        Self::start_at(world, "127.0.0.1:0", more)
+    }
+
+    /// Starts it where it is told to listen.
+    pub(crate) fn start_at(world: &World, bind: &str, more: &[&str]) -> Self {
+        let mut args = vec!["serve", "--bind", bind, "--json"];
         args.extend(more);
         let running = world.start(&args);
         running.until_stdout("\n");

@@ -25,6 +25,13 @@ pub struct Agent {
     /// How many tokens one turn may use, in and out. Without it there is no limit.
     #[schemars(range(min = 1))]
     pub max_total_tokens: Option<u64>,
+    /// The workflow of `[[workflows]]` that a turn follows: `off` none; `lexical` the one whose name
+    /// and description fit the words of the prompt, if one does; `model` the one that the model
+    /// chooses, asked once for each prompt; or the name of one. A run that asks for another gets it.
+    pub workflow: String,
+    /// Whether the model is asked what might be done next, once a turn has its answer: at most five
+    /// actions. It takes one more model call.
+    pub suggested_actions: bool,
     /// How often the model may make one call that fails the same way, in a turn. Then the turn ends.
     #[schemars(range(min = 1, max = 1000))]
     pub identical_failure_limit: u32,
@@ -35,6 +42,8 @@ impl Default for Agent {
         Self {
             system_prompt: None,
             mode: Mode::Agent,
+            workflow: "off".to_owned(),
+            suggested_actions: false,
             max_turns: 40,
             max_tool_concurrency: 10,
             max_total_tokens: None,

@@ -38,6 +38,25 @@ text_with_format! {
     Url "http-url",
     /// Where the log is.
     StoreText "store-url",
+    /// A path, or a URL of http or https.
+    PathOrUrl "path-or-url",
+}
+
+/// A table, or a path to what could stand in one.
+pub(in crate::config) struct TableOrPath;
+
+impl JsonSchema for TableOrPath {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TableOrPath".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["object", "string"], "format": "table-or-path" })
+    }
 }
 
 macro_rules! words {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Code, DeltaKind, ErrorInfo, EventBody, Message, MessageId, MessageRole, Part, RunOutcome,
-    RunOutput, Stream, UiHints, WarningCode,
+    RunOutput, Stream, SuggestedAction, UiHints, WarningCode,
 };
 use serde_json::json;
 
@@ -287,6 +287,34 @@ fn a_run_that_failed_says_why_only_where_nobody_else_does() {
     let mut replay = Story::new(View::replay(TERMINAL, Detail::Calm));
     replay.tell(failed());
     assert_eq!(replay.data, "failed: unavailable: the provider is down\n");
+}
+
+#[test]
+fn what_may_follow_is_shown_line_by_line_and_controls_nothing() {
+    let action = |label: &str, prompt: Option<&str>, command: Option<&str>| SuggestedAction {
+        label: label.to_owned(),
+        prompt: prompt.map(str::to_owned),
+        command: command.map(str::to_owned),
+    };
+    let mut story = Story::watched();
+    story.tell(EventBody::RunFinished {
+        outcome: RunOutcome::Success,
+        output: Arc::new(RunOutput {
+            status: RunOutcome::Success,
+            answer: String::new(),
+            suggested_actions: vec![
+                action("Test", None, Some("cargo test")),
+                action("More\n", Some("explain\n\u{1b}[31mit"), None),
+                action("nothing", None, None),
+            ],
+            error: None,
+        }),
+    });
+    assert_eq!(
+        story.people,
+        "$ cargo test  (Test)\n> explain ␛[31mit  (More)\n"
+    );
+    assert_eq!(story.data, "");
 }
 
 #[test]

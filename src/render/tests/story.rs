@@ -66,7 +66,7 @@ impl Story {
             resumes: None,
             model: Some("openai/gpt-5".to_owned()),
             mode: Mode::Agent,
-            tools: vec!["grep".to_owned(), "file_read".to_owned()],
+            tools: ["grep".to_owned(), "file_read".to_owned()].into(),
             skills: Vec::new(),
             sandbox: SandboxSummary {
                 backend: "local".to_owned(),

@@ -1,9 +1,11 @@
 //! Keys do what they say, seen from outside. `tests/ledger` names the test of each.
 
+mod apis;
 mod connected;
 mod here;
 mod served;
 mod shown;
+mod workflows;
 
 use serde_json::{Value, json};
 

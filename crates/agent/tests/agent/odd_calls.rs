@@ -95,7 +95,10 @@ async fn a02_no_arguments_are_an_empty_object() {
 async fn a03_calls_with_one_id_are_calls_of_their_own_also_when_they_are_told_again() {
     let world = World::new(vec![Arc::new(Counting::echo("read", Effects::READ))]);
     let script: Script = Arc::new(|replies, _| match replies {
-        0 => calls(&[("x", "read", r#"{"of":"a"}"#), ("x", "read", r#"{"of":"b"}"#)]),
+        0 => calls(&[
+            ("x", "read", r#"{"of":"a"}"#),
+            ("x", "read", r#"{"of":"b"}"#),
+        ]),
         1 => calls(&[("x", "read", r#"{"of":"c"}"#)]),
         _ => say("ok"),
     });
@@ -106,7 +109,10 @@ async fn a03_calls_with_one_id_are_calls_of_their_own_also_when_they_are_told_ag
         .iter()
         .map(|output| output.result.clone().unwrap())
         .collect();
-    assert_eq!(told, [json!({"of": "a"}), json!({"of": "b"}), json!({"of": "c"})]);
+    assert_eq!(
+        told,
+        [json!({"of": "a"}), json!({"of": "b"}), json!({"of": "c"})]
+    );
     let outputs = world.outputs().await;
     assert_eq!(outputs.len(), 3, "{:?}", outputs.keys());
     assert!(outputs.values().all(|one| one.len() == 1));
@@ -115,13 +121,25 @@ async fn a03_calls_with_one_id_are_calls_of_their_own_also_when_they_are_told_ag
     let request: Value = serde_json::from_str(&last).unwrap();
     let of = |role: &str| -> Vec<Value> {
         let messages = request["messages"].as_array().unwrap().iter();
-        messages.filter(|message| message[0] == role).cloned().collect()
+        messages
+            .filter(|message| message[0] == role)
+            .cloned()
+            .collect()
     };
-    let answered: Vec<Value> = of("tool").iter().map(|message| message[2].clone()).collect();
+    let answered: Vec<Value> = of("tool")
+        .iter()
+        .map(|message| message[2].clone())
+        .collect();
     assert_eq!(answered.len(), 3);
     for id in &answered {
-        let said = of("assistant").iter().map(ToString::to_string).collect::<String>();
-        assert!(said.contains(&id.to_string()), "{id} answers no call of {said}");
+        let said = of("assistant")
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>();
+        assert!(
+            said.contains(&id.to_string()),
+            "{id} answers no call of {said}"
+        );
         assert!(outputs.contains_key(id.as_str().unwrap()));
     }
 
@@ -148,7 +166,10 @@ async fn a05_a_call_that_ends_too_late_has_one_result_which_is_the_timeout() {
                 cx.progress.emit(Stream::Stdout, b"late");
                 drop(done.lock().unwrap().take());
             });
-            tokio::task::spawn_blocking(move || late.join()).await.unwrap().unwrap();
+            tokio::task::spawn_blocking(move || late.join())
+                .await
+                .unwrap()
+                .unwrap();
             Ok(Outcome::json(json!("late")).into())
         })
     });

@@ -96,7 +96,10 @@ async fn a_run_follows_the_workflow_that_it_names_and_says_so() {
     let lines = post("/v1/runs", &body).send(served.at).await.lines();
     check_live(&lines);
     assert_eq!(lines[0]["workflow"], "release");
-    for none in [json!({ "input": "go" }), json!({ "input": "go", "workflow": "off" })] {
+    for none in [
+        json!({ "input": "go" }),
+        json!({ "input": "go", "workflow": "off" }),
+    ] {
         let lines = post("/v1/runs", &none).send(served.at).await.lines();
         assert_eq!(lines[0].get("workflow"), None);
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use outfitter_agent::{Answered, Input, Note, RunRequest, TurnWorkflow};
 use outfitter_codec::agui::{
-    ApprovalAnswer, ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus, RunAgentInput,
-    approval, check_resume,
+    ApprovalAnswer, ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus,
+    RunAgentInput, approval, check_resume,
 };
 use outfitter_core::{
     AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Mode, Principal, WarningCode,

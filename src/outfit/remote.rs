@@ -1,0 +1,142 @@
+//! The sandbox on another machine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use outfitter_core::{Level, Sandbox as _, SandboxError, Scope, SessionId};
+use outfitter_sandbox::ssh::{self, Identity, Remote, SshSandbox, SshSession};
+use outfitter_store::{create_private_dir, path_segment};
+
+use super::backends::BackendFound;
+use super::{BuildError, Outfitter};
+use crate::config::sections::{Backend, Require, Ssh};
+
+impl Outfitter {
+    /// The sandbox of a session there. What is not there, or is not who it should be, is an error:
+    /// nothing runs here instead.
+    pub(super) async fn remote(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+        workspace: &Path,
+    ) -> Result<SshSandbox, BuildError> {
+        let config = self.config();
+        let settings = config.sandbox.ssh.as_ref().ok_or_else(|| {
+            unavailable("[sandbox] backend = \"ssh\" needs [sandbox] ssh, which names the account")
+        })?;
+        let session_dir = self.session_dir(scope, session);
+        if let Some(parent) = session_dir.parent() {
+            create_private_dir(parent).map_err(|source| BuildError::Data {
+                path: parent.display().to_string(),
+                source,
+            })?;
+        }
+        // Sessions of a server are beside each other; one of the terminal works in the folder itself.
+        let own_folder = (workspace == self.served_workspace(scope, session)).then(|| {
+            let parts = [
+                path_segment(scope.tenant.as_str()).to_string(),
+                path_segment(scope.subject.as_str()).to_string(),
+                session.as_str().to_owned(),
+            ];
+            parts.join("/")
+        });
+        let passed = self.passed().into_iter();
+        let passed = passed.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        ssh::open(SshSession {
+            remote: self.account(settings)?,
+            session_dir,
+            passed: passed.collect(),
+            require: match config.sandbox.require {
+                // What it is without a word; a word for it is a problem of the configuration.
+                Require::None | Require::Partial => Level::None,
+                Require::Full => Level::Full,
+            },
+            own_folder,
+            read_only: Vec::new(),
+            file_limits: self.file_limits(scope, session, workspace),
+            clock: self.clock.clone(),
+        })
+        .await
+        .map_err(BuildError::Sandbox)
+    }
+
+    fn account(&self, settings: &Ssh) -> Result<Remote, BuildError> {
+        let identity = match (&settings.key_file, &settings.agent) {
+            (Some(path), None) => Identity::KeyFile {
+                path: path.clone(),
+                passphrase: match &settings.passphrase_env {
+                    Some(name) => Some(self.environment.secret(name).ok_or_else(|| {
+                        unavailable(&format!(
+                            "[sandbox.ssh] passphrase_env names {name}, which is not set"
+                        ))
+                    })?),
+                    None => None,
+                },
+            },
+            (None, Some(socket)) => Identity::Agent(socket.clone()),
+            (Some(_), Some(_)) | (None, None) => {
+                return Err(unavailable(
+                    "[sandbox] ssh needs one of `key_file` and `agent`",
+                ));
+            }
+        };
+        Ok(Remote {
+            host: settings.host.clone(),
+            port: settings.port,
+            user: settings.user.clone(),
+            identity,
+            known_hosts: settings.known_hosts.clone(),
+            workspace: settings.workspace.clone(),
+            connect_timeout: Duration::from_secs(settings.connect_timeout_seconds.into()),
+            keepalive: Duration::from_secs(settings.keepalive_seconds.into()),
+        })
+    }
+
+    /// What is found there, by connecting; none where no account is named.
+    pub(super) async fn remote_found(&self) -> Option<BackendFound> {
+        let account = self.config().sandbox.ssh.clone()?;
+        let session = SessionId::mint(&*self.clock);
+        let scope = self.local_scope();
+        let here = self.environment.current_dir();
+        let opened = self.remote(&scope, &session, here).await;
+        let found = match opened {
+            Ok(sandbox) => BackendFound {
+                backend: Backend::Ssh,
+                level: Some(Level::None),
+                finding: format!(
+                    "level none: {}@{} port {}, {}, workspace {}; nothing confines a command within \
+                     that account",
+                    account.user,
+                    account.host,
+                    account.port,
+                    sandbox.machine(),
+                    sandbox.info().workspace.display(),
+                ),
+                hint: None,
+            },
+            Err(BuildError::Sandbox(SandboxError::Unavailable { reason, hint })) => BackendFound {
+                backend: Backend::Ssh,
+                level: None,
+                finding: reason,
+                hint,
+            },
+            Err(error) => BackendFound {
+                backend: Backend::Ssh,
+                level: None,
+                finding: error.to_string(),
+                hint: None,
+            },
+        };
+        self.forget_session_dir(&scope, &session).await;
+        Some(found)
+    }
+}
+
+fn unavailable(reason: &str) -> BuildError {
+    BuildError::Sandbox(SandboxError::Unavailable {
+        reason: reason.to_owned(),
+        hint: None,
+    })
+}
