@@ -237,6 +237,20 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"));
     }
 
+    #[test]
+    fn a_failure_without_words_is_a_failure() {
+        for content in [
+            json!([]),
+            json!(null),
+            json!([{"type": "text", "text": ""}]),
+        ] {
+            let said = json!({"content": content, "isError": true});
+            let failed = outcome(said.clone()).ok().and_then(|got| got.failed);
+            let words = failed.map(|error| error.message).unwrap_or_default();
+            assert!(!words.trim().is_empty(), "{said}");
+        }
+    }
+
     /// A14: whatever a result consists of, the model reads of it what it is and how large.
     #[test]
     fn a14_no_kind_of_content_reaches_a_model_as_nothing() {

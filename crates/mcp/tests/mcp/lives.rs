@@ -84,6 +84,20 @@ async fn a_call_in_flight_ends_when_the_server_is_stopped() {
     assert_eq!(ended.unwrap_err().code(), Code::Unavailable);
 }
 
+/// Whoever takes one server away takes away nothing of another, nor of who calls it.
+#[tokio::test]
+async fn a_call_goes_on_while_another_server_is_stopped_and_dropped() {
+    let (slow, other) = tokio::join!(Odd::ready("progress"), Odd::ready("plain"));
+    let call = slow.call("echo", json!({"text": "still here"}));
+    let take_away = async {
+        until(|| slow.count("tools/call") == 1).await;
+        other.source.stop().await;
+        drop(other);
+    };
+    let (ended, ()) = tokio::join!(call, take_away);
+    assert!(ended.is_ok(), "{ended:?}");
+}
+
 #[tokio::test]
 async fn a_tool_outlives_its_source_and_says_so() {
     let odd = Odd::ready("plain").await;

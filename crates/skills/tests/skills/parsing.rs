@@ -213,14 +213,14 @@ fn findings_have_the_place_in_the_file() {
     );
 }
 
-/// A broken line never drops what another line restricts.
+/// E07: a broken line never drops what another line restricts.
 #[rstest]
 #[case("name: probe\ndescription: Use when: x\nallowed-tools: Read")]
 #[case("name: probe\ndescription: \"Quoted\" then: [more\nallowed-tools: Read")]
 #[case("name: probe\nallowed-tools: Read\ndescription: d\ndependencies: [ray[data], pyarrow]")]
 #[case("name: probe\n\tdescription: x\ndescription: d\nallowed-tools:\n\t- Read\n- x: [")]
 #[case("allowed-tools:\n  - Read\nname: probe\ndescription: 'it's broken'")]
-fn a_broken_file_keeps_its_restriction(#[case] frontmatter: &str) {
+fn e07_a_broken_file_keeps_its_restriction(#[case] frontmatter: &str) {
     let checked = with(frontmatter);
     assert!(
         codes(&checked).contains(&"yaml_invalid"),
