@@ -38,8 +38,9 @@ impl Standing {
     /// Where an approval of a session with this workspace holds; none where that cannot be said.
     fn place(&self, workspace: &Path) -> Option<String> {
         let own = |root: &Path| workspace.starts_with(root);
-        let real = self.own_workspaces.canonicalize();
-        if own(&self.own_workspaces) || real.is_ok_and(|real| own(&real)) {
+        let real = || self.own_workspaces.canonicalize();
+        // The disk is asked only where the names do not say it.
+        if own(&self.own_workspaces) || real().is_ok_and(|real| own(&real)) {
             return Some(OWN_WORKSPACES.to_owned());
         }
         let path = workspace.to_str()?;
