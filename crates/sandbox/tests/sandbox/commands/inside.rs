@@ -178,3 +178,49 @@ async fn a_session_opened_again_finds_its_scratch_folder() {
     assert_eq!(heard(&*second, command).await.0, "kept\n");
     assert_eq!(second.jobs().len(), 2, "and the command of before");
 }
+
+/// What the operator opens does not open our own data, and neither does a virtual environment that
+/// says it is made of what lies there.
+#[tokio::test]
+async fn our_own_data_is_opened_by_nothing() {
+    let world = World::new();
+    let other = world.data.join("files/t/bob/s");
+    for path in ["lib/python3.12/os.py", "bin/python3", "secret"] {
+        let path = other.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "precious").unwrap();
+    }
+    std::os::unix::fs::symlink(&other, world.workspace.join("way")).unwrap();
+    let forged = format!("home = {}/bin\n", other.display());
+    std::fs::create_dir(world.workspace.join(".venv")).unwrap();
+    std::fs::write(world.workspace.join(".venv/pyvenv.cfg"), forged).unwrap();
+    for (read, write) in [
+        (vec![], vec![]),
+        (vec![world.data.clone()], vec![]),
+        (vec![other.clone(), world.workspace.join("way")], vec![]),
+        (vec![], vec![other.clone()]),
+        (
+            vec![world.data.parent().unwrap().to_owned()],
+            vec![world.data.join("files")],
+        ),
+    ] {
+        let support = probe(&supervisor()).await.unwrap();
+        let mut policy = world.policy(support);
+        policy.read.clone_from(&read);
+        policy.write.clone_from(&write);
+        let sandbox = local::open(world.session(Host::default()), policy).unwrap();
+        let line = format!(
+            "cat {0}/secret way/secret; echo x > {0}/new; rm -f {0}/secret; echo own > own && cat own",
+            other.display()
+        );
+        let (out, err) = heard(&sandbox, shell(&line)).await;
+        assert_eq!(out, "own\n", "{read:?} {write:?}: {err}");
+        let said = sandbox.left_out().join("\n");
+        let inside = read
+            .iter()
+            .chain(&write)
+            .any(|path| path.starts_with(&world.data));
+        assert_eq!(said.contains("lies in our own data"), inside, "{said}");
+    }
+    assert!(other.join("secret").is_file() && !other.join("new").exists());
+}

@@ -1,17 +1,31 @@
 //! What a session's commands may use, on every backend.
 
-use outfitter_core::{Refused, Sandbox};
-use outfitter_sandbox::{Host, Limits, bwrap, local, passthrough, probe};
+use std::time::Duration;
+
+use outfitter_core::{Bytes, FileRef, FilesError, Put, PutMode, Reach, Refused, Sandbox};
+use outfitter_sandbox::{
+    FileLimits, FileQuota, Host, Limits, QuotaCounts, bwrap, local, passthrough, probe,
+};
 use rstest::rstest;
 
 use super::kit::{Backend, World, bwrap_is_there, heard, shell, supervisor};
 
 async fn limited(world: &World, backend: Backend, limits: Limits) -> Option<Box<dyn Sandbox>> {
+    opened(world, backend, limits, FileLimits::default()).await
+}
+
+async fn opened(
+    world: &World,
+    backend: Backend,
+    limits: Limits,
+    files: FileLimits,
+) -> Option<Box<dyn Sandbox>> {
     let mut session = world.session(Host {
         path: Some("/usr/bin:/bin".into()),
         ..Host::default()
     });
     session.limits = limits;
+    session.files = session.files.with_limits(files);
     let mut policy = world.policy(probe(&supervisor()).await.unwrap());
     let opened = match backend {
         Backend::Local => local::open(session, policy),
@@ -78,4 +92,73 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
     let exit = sandbox.wait(&job).await.unwrap();
     assert!(!exit.timed_out, "{exit:?}");
     assert!(exit.code != Some(0), "{exit:?}");
+}
+
+/// Writes this much by a file tool.
+async fn write(sandbox: &dyn Sandbox, bytes: usize) -> Result<(), FilesError> {
+    let file = FileRef {
+        path: "note",
+        reach: Reach::Workspace,
+    };
+    let put = Put {
+        bytes: Bytes::from(vec![b'x'; bytes]),
+        mode: PutMode::Replace,
+        if_hash: None,
+    };
+    sandbox.files().put(file, put).await.map(drop)
+}
+
+/// No command is held while it writes; what it wrote is there for whoever writes next.
+#[rstest]
+#[tokio::test]
+async fn what_commands_wrote_counts_with_what_file_tools_write(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::new();
+    let quota = FileQuota {
+        bytes: 1000,
+        counts: QuotaCounts::Workspace,
+    };
+    let files = FileLimits {
+        quota: Some(quota),
+        ..FileLimits::default()
+    };
+    let Some(sandbox) = opened(&world, backend, Limits::DEFAULT, files).await else {
+        return;
+    };
+    let sandbox = &*sandbox;
+    write(sandbox, 10).await.unwrap();
+    heard(sandbox, shell("head -c 5000 /dev/zero > big")).await;
+    let error = write(sandbox, 11).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            FilesError::OverQuota {
+                used: 5010,
+                more: 1,
+                limit: 1000,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    heard(sandbox, shell("rm big")).await;
+    write(sandbox, 11).await.unwrap();
+    // While one is at work, too, and however often it writes.
+    let job = sandbox
+        .spawn(shell(
+            "for n in 1 2; do until [ -e go$n ]; do sleep 0.01; done; head -c 600 /dev/zero >> slow; touch did$n; done; sleep 600",
+        ))
+        .await
+        .unwrap();
+    for (round, fits) in [(1, true), (2, false)] {
+        std::fs::write(world.workspace.join(format!("go{round}")), "").unwrap();
+        while !world.workspace.join(format!("did{round}")).exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let wrote = write(sandbox, 20 + round).await;
+        assert_eq!(wrote.is_ok(), fits, "{round}: {wrote:?}");
+    }
+    sandbox.kill(&job, Duration::ZERO).await.unwrap();
 }

@@ -10,3 +10,4 @@ mod programs;
 mod reach;
 mod startup;
 mod told;
+mod toolchains;
