@@ -3,9 +3,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use outfitter_core::{Bytes, FileRef, Files, Glob, List, Put, PutMode, Range, Reach};
+use outfitter_core::{
+    Becomes, Bytes, FileChange, FileRef, Files, Glob, Hash, List, NewMode, Put, PutMode, Range,
+    Reach,
+};
 use outfitter_sandbox::{LocalFiles, Protected};
 
 const SECRET: &str = "a word that is outside";
@@ -105,12 +108,37 @@ impl Place {
             reach: Reach::Workspace,
         };
         let _ = self.files.glob(here, glob).await;
-        let put = Put {
-            bytes: Bytes::from_static(b"written"),
-            mode: PutMode::Replace,
-            if_hash: None,
-        };
-        let _ = self.files.put(file, put).await;
+        let copied = self.base.join("home/copied");
+        if self.files.export(file, copied.clone()).await.is_ok() {
+            assert!(!has_secret(&copied), "{path:?} was copied out");
+            let _ = fs::remove_dir_all(&copied).or_else(|_| fs::remove_file(&copied));
+        }
+        for mode in [PutMode::Create, PutMode::Append, PutMode::Replace] {
+            let put = Put {
+                bytes: Bytes::from_static(b"written"),
+                mode,
+                if_hash: None,
+            };
+            let _ = self.files.put(file, put).await;
+        }
+        let if_hash = Hash::of("written");
+        for to in [
+            Becomes::Replaced {
+                bytes: Bytes::from_static(b"patched"),
+                if_hash,
+            },
+            Becomes::Created {
+                bytes: Bytes::from_static(b"made"),
+                mode: NewMode::Plain,
+            },
+        ] {
+            let change = FileChange {
+                path: path.to_owned(),
+                reach: Reach::Workspace,
+                to,
+            };
+            let _ = self.files.commit(vec![change]).await;
+        }
     }
 
     /// Every name beside the workspace, with what is in it.
@@ -131,5 +159,18 @@ impl Place {
         }
         found.sort();
         found
+    }
+}
+
+/// Whether a file, or one beneath a directory, has what is outside.
+fn has_secret(path: &Path) -> bool {
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().any(|entry| {
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            !is_link && has_secret(&entry.path())
+        }),
+        Err(_) => {
+            fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(SECRET))
+        }
     }
 }

@@ -15,6 +15,7 @@ use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, Superviso
 use tokio::task::JoinSet;
 
 use crate::environment::set;
+use crate::files::Writing;
 use crate::hold::Hold;
 use crate::job::{Job, Plan, Started};
 use crate::network::AllowedHosts;
@@ -88,7 +89,12 @@ impl Jobs {
         })
     }
 
-    pub(crate) async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
+    /// Starts a command, which may be `writing` until it has ended.
+    pub(crate) async fn spawn(
+        &self,
+        command: CommandSpec,
+        writing: Writing,
+    ) -> Result<JobId, SandboxError> {
         self.make_room()?;
         self.manner
             .scratch
@@ -133,7 +139,10 @@ impl Jobs {
         let (job, runner) = Job::new(plan, spool, started);
         let id = job.id().clone();
         lock(&self.known).push_back(job);
-        lock(&self.running).spawn(runner.run());
+        lock(&self.running).spawn(async move {
+            runner.run().await;
+            drop(writing);
+        });
         Ok(id)
     }
 

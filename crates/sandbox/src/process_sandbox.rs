@@ -42,7 +42,7 @@ impl Sandbox for ProcessSandbox {
     }
 
     async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
-        self.jobs.spawn(command).await
+        self.jobs.spawn(command, self.files.command_begins()).await
     }
 
     async fn output(

@@ -14,7 +14,7 @@ use super::cancel::{Gone, blocking};
 use super::error::protected;
 use super::limits::FileLimits;
 use super::place::Place;
-use super::quota::{Room, Used};
+use super::quota::{Room, Used, Writing};
 use super::root::{Rights, Root};
 use super::{alias, commit, copy, find, list, read, search, write};
 use crate::protected::Protected;
@@ -129,6 +129,11 @@ impl LocalFiles {
     #[must_use]
     pub fn workspace(&self) -> &Path {
         self.0.workspace.path()
+    }
+
+    /// A command that may write into the workspace begins. It ends when what this gives is dropped.
+    pub(crate) fn command_begins(&self) -> Writing {
+        self.0.used.command_begins()
     }
 
     /// What is protected.

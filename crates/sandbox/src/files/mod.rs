@@ -69,3 +69,4 @@ mod write;
 
 pub use limits::{FileLimits, FileQuota, QuotaCounts};
 pub use local::LocalFiles;
+pub(crate) use quota::Writing;

@@ -1,7 +1,8 @@
 //! How many bytes a session's files may have: a running count, not a walk for each write.
 //!
 //! Room is taken before anything is written and given back when the write comes to nothing. What
-//! commands write passes no file tool and is not counted as it is written.
+//! commands write passes no file tool and is not counted as it is written; what they have written
+//! is, at the next write: a workspace is measured again while a command runs, and after it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,9 +23,31 @@ struct Count {
     used: Option<u64>,
     /// What room was taken for and may not be there yet.
     pending: u64,
+    /// How many commands may be writing now.
+    writing: u32,
+    /// Whether one may have written since it was measured.
+    outdated: bool,
+}
+
+/// A command that may be writing, until this is dropped.
+pub(crate) struct Writing(Used);
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        let mut count = self.0.lock();
+        count.writing = count.writing.saturating_sub(1);
+    }
 }
 
 impl Used {
+    /// A command that may write begins.
+    pub(super) fn command_begins(&self) -> Writing {
+        let mut count = self.lock();
+        count.writing = count.writing.saturating_add(1);
+        count.outdated = true;
+        Writing(self.clone())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Count> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,17 +99,17 @@ impl<'a> Room<'a> {
         }
         let mut count = self.used.lock();
         let measures = quota.counts == QuotaCounts::Workspace;
-        let mut used = match count.used {
-            Some(used) => used,
-            None if measures => self.workspace.bytes(),
-            None => 0,
+        // Before it is refused, too: somebody else may have made room. What others have taken room
+        // for may not be there yet; what this one has, is.
+        let used = match count.used {
+            _ if !measures => count.used.unwrap_or(0),
+            Some(used) if !count.outdated && used.saturating_add(more) <= quota.bytes => used,
+            Some(_) | None => {
+                count.outdated = count.writing > 0;
+                let pending = count.pending.saturating_sub(self.bytes);
+                self.workspace.bytes().saturating_add(pending)
+            }
         };
-        // Before it is refused: a command may have made room. What others have taken room for may
-        // not be there yet; what this one has, is.
-        if measures && count.used.is_some() && used.saturating_add(more) > quota.bytes {
-            let pending = count.pending.saturating_sub(self.bytes);
-            used = self.workspace.bytes().saturating_add(pending);
-        }
         let after = used.saturating_add(more);
         if after > quota.bytes {
             count.used = Some(used);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use outfitter_core::{Bytes, FileRef, FilesError, Put, PutMode, Reach, Refused, Sandbox};
+use outfitter_core::{Bytes, FileRef, FilesError, Put, PutMode, Reach, Refusal, Refused, Sandbox};
 use outfitter_sandbox::{
     FileLimits, FileQuota, Host, Limits, QuotaCounts, bwrap, local, passthrough, probe,
 };
@@ -92,6 +92,43 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
     let exit = sandbox.wait(&job).await.unwrap();
     assert!(!exit.timed_out, "{exit:?}");
     assert!(exit.code != Some(0), "{exit:?}");
+    let refusal = Refusal {
+        refused: Refused::Rule("cpu_seconds"),
+        allow: Some("[sandbox] cpu_seconds".to_owned()),
+        why: "the limit of 1 s of the processor was reached".to_owned(),
+    };
+    assert_eq!(exit.refusals, [refusal]);
+    // One that is killed by somebody else has met no limit.
+    let job = sandbox.spawn(shell("kill -KILL $$")).await.unwrap();
+    assert_eq!(sandbox.wait(&job).await.unwrap().refusals, []);
+}
+
+/// No key of the configuration helps against a constant.
+#[rstest]
+#[tokio::test]
+async fn a_file_over_the_limit_names_no_key(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::new();
+    let limits = Limits {
+        file_bytes: 4 * 1024 * 1024,
+        ..Limits::DEFAULT
+    };
+    let Some(sandbox) = limited(&world, backend, limits).await else {
+        return;
+    };
+    let job = sandbox
+        .spawn(shell("exec head -c 5m /dev/zero > file"))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    let refusal = Refusal {
+        refused: Refused::Rule("file_bytes"),
+        allow: None,
+        why: "no file may have more than 4 MiB".to_owned(),
+    };
+    assert_eq!(exit.refusals, [refusal], "{exit:?}");
 }
 
 /// Writes this much by a file tool.
