@@ -61,6 +61,10 @@ fn environment(config: &Config) -> String {
                 "Commands run in a sandbox. They change the workspace and `$TMPDIR`; what is refused \
                  is refused on purpose, so say so and do not look for a way around it."
             }
+            Backend::Ssh => {
+                "Commands and files are those of another machine, in an account there. Nothing \
+                 confines commands within it, so a person is asked before each."
+            }
             Backend::Passthrough => {
                 "Commands run on the person's machine as it is. Nothing confines them, so a person \
                  is asked before each."
@@ -78,7 +82,7 @@ fn environment(config: &Config) -> String {
 
 /// What commands reach of the network. Without a sandbox that is not ours to say.
 fn network(config: &Config) -> Option<String> {
-    if config.sandbox.backend == Backend::Passthrough {
+    if matches!(config.sandbox.backend, Backend::Passthrough | Backend::Ssh) {
         return None;
     }
     Some(match &config.sandbox.network {

@@ -1,21 +1,27 @@
 //! One connection to the other machine, made when it is needed and again when it has dropped.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use outfitter_core::SandboxError;
 use russh::client::{Config, Handle, Msg, connect};
+use russh::keys::agent::AgentIdentity;
+use russh::keys::agent::client::AgentClient;
 use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, load_secret_key};
 use russh::{Channel, ChannelMsg};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::host_key::HostKey;
 use super::script::MAX_LINE_BYTES;
 
-/// How long connecting and proving who we are may take.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the other machine may take to open a channel, once it is connected.
+const CHANNEL_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How many keys of an agent are tried; servers take six before they hang up.
+const MAX_AGENT_KEYS: usize = 5;
 
 /// How long one of our own scripts may take.
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -26,10 +32,6 @@ const BACKOFF: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(3),
 ];
-
-/// After this long without a word from the other machine it is asked whether it is there; it is
-/// given up after three questions without an answer.
-const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// How many of our own scripts run at once.
 const MAX_ASKING: usize = 2;
@@ -46,19 +48,42 @@ pub struct Remote {
     pub port: u16,
     /// The account.
     pub user: String,
-    /// The file of our private key, in OpenSSH's form. Ed25519 and ECDSA.
-    pub key_file: PathBuf,
-    /// What opens the key, where it is locked.
-    pub passphrase: Option<String>,
+    /// How we prove that we may.
+    pub identity: Identity,
     /// The file of keys of known hosts. A host that is not in it is refused.
     pub known_hosts: PathBuf,
     /// The directory of the session there, absolute.
     pub workspace: String,
+    /// How long connecting and proving who we are may take.
+    pub connect_timeout: Duration,
+    /// After this long without a word from the other machine it is asked whether it is there; it is
+    /// given up after three questions without an answer.
+    pub keepalive: Duration,
+}
+
+/// How we prove who we are. Ed25519 and ECDSA; never a password.
+#[derive(Debug, Clone)]
+pub enum Identity {
+    /// By a private key in a file, in OpenSSH's form.
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// What opens the key, where it is locked.
+        passphrase: Option<SecretString>,
+    },
+    /// By any key of the agent that listens at this socket.
+    Agent(PathBuf),
+}
+
+/// A key that has been read, or where to find one.
+enum Prover {
+    Key(Arc<PrivateKey>, PathBuf),
+    Agent(PathBuf),
 }
 
 pub(crate) struct Connection {
     remote: Remote,
-    key: Arc<PrivateKey>,
+    prover: Prover,
     live: tokio::sync::Mutex<Option<Arc<Handle<HostKey>>>>,
     asking: Semaphore,
 }
@@ -72,19 +97,21 @@ enum Failure {
 
 impl Connection {
     pub(super) fn new(remote: Remote) -> Result<Self, SandboxError> {
-        let passphrase = remote.passphrase.as_deref();
-        let key = load_secret_key(&remote.key_file, passphrase).map_err(|error| {
-            SandboxError::Unavailable {
-                reason: format!(
-                    "the key file {} cannot be used: {error}",
-                    remote.key_file.display()
-                ),
-                hint: None,
+        let prover = match &remote.identity {
+            Identity::KeyFile { path, passphrase } => {
+                let passphrase = passphrase.as_ref().map(ExposeSecret::expose_secret);
+                let key = load_secret_key(path, passphrase);
+                let key = key.map_err(|error| SandboxError::Unavailable {
+                    reason: format!("the key file {} cannot be used: {error}", path.display()),
+                    hint: None,
+                })?;
+                Prover::Key(Arc::new(key), path.clone())
             }
-        })?;
+            Identity::Agent(socket) => Prover::Agent(socket.clone()),
+        };
         Ok(Self {
             remote,
-            key: Arc::new(key),
+            prover,
             live: tokio::sync::Mutex::default(),
             asking: Semaphore::new(MAX_ASKING),
         })
@@ -126,7 +153,7 @@ impl Connection {
                 }
             }
         };
-        match timeout(CONNECT_TIMEOUT, answer).await {
+        match timeout(CHANNEL_TIMEOUT, answer).await {
             Ok(true) => Ok(channel),
             Ok(false) => Err(lost(format!("it has no server of files ({name})"))),
             Err(_) => Err(lost("it does not answer")),
@@ -142,7 +169,7 @@ impl Connection {
 
     async fn channel(&self) -> Result<Channel<Msg>, SandboxError> {
         let handle = self.handle().await?;
-        timeout(CONNECT_TIMEOUT, handle.channel_open_session())
+        timeout(CHANNEL_TIMEOUT, handle.channel_open_session())
             .await
             .map_err(|_| lost("it does not answer"))?
             .map_err(|error| lost(error.to_string()))
@@ -195,7 +222,7 @@ impl Connection {
     }
 
     async fn connect(&self) -> Result<Handle<HostKey>, Failure> {
-        match timeout(CONNECT_TIMEOUT, self.connect_once()).await {
+        match timeout(self.remote.connect_timeout, self.connect_once()).await {
             Ok(connected) => connected,
             Err(_) => Err(Failure::Passing("it does not answer".to_owned())),
         }
@@ -210,7 +237,7 @@ impl Connection {
             refusal: Arc::clone(&refusal),
         };
         let config = Config {
-            keepalive_interval: Some(KEEPALIVE),
+            keepalive_interval: Some(self.remote.keepalive),
             keepalive_max: 3,
             nodelay: true,
             ..Config::default()
@@ -232,23 +259,71 @@ impl Connection {
                     None => Failure::Passing(error.to_string()),
                 }
             })?;
-        let key = PrivateKeyWithHashAlg::new(Arc::clone(&self.key), None);
-        let shown = handle
-            .authenticate_publickey(self.remote.user.clone(), key)
-            .await
-            .map_err(|error| Failure::Passing(error.to_string()))?;
-        if shown.success() {
-            return Ok(handle);
-        }
+        let with = match &self.prover {
+            Prover::Key(key, path) => {
+                let key = PrivateKeyWithHashAlg::new(Arc::clone(key), None);
+                let shown = handle
+                    .authenticate_publickey(self.remote.user.clone(), key)
+                    .await
+                    .map_err(|error| Failure::Passing(error.to_string()))?;
+                if shown.success() {
+                    return Ok(handle);
+                }
+                format!("the key {}", path.display())
+            }
+            Prover::Agent(socket) => {
+                let tried = self.show_keys_of(socket, &mut handle).await?;
+                let Some(tried) = tried else {
+                    return Ok(handle);
+                };
+                format!(
+                    "any of the {tried} keys of the agent at {}",
+                    socket.display()
+                )
+            }
+        };
         Err(Failure::Final(SandboxError::Unavailable {
             reason: format!(
-                "{} does not take the key {} for {}",
+                "{} does not take {with} for {}",
                 self.name(),
-                self.remote.key_file.display(),
                 self.remote.user
             ),
             hint: Some("add its public half to the account's authorized_keys".to_owned()),
         }))
+    }
+
+    /// Shows the keys of an agent, one after the other. Gives how many were tried, or nothing once
+    /// one was taken.
+    async fn show_keys_of(
+        &self,
+        socket: &Path,
+        handle: &mut Handle<HostKey>,
+    ) -> Result<Option<usize>, Failure> {
+        let no_agent = |error: russh::keys::Error| {
+            Failure::Final(SandboxError::Unavailable {
+                reason: format!("the agent at {} cannot be asked: {error}", socket.display()),
+                hint: None,
+            })
+        };
+        let mut agent = AgentClient::connect_uds(socket).await.map_err(no_agent)?;
+        let keys = agent.request_identities().await.map_err(no_agent)?;
+        let mut tried = 0;
+        for identity in keys.into_iter().take(MAX_AGENT_KEYS) {
+            let AgentIdentity::PublicKey { key, .. } = identity else {
+                continue;
+            };
+            tried += 1;
+            let user = self.remote.user.clone();
+            match handle
+                .authenticate_publickey_with(user, key, None, &mut agent)
+                .await
+            {
+                Ok(shown) if shown.success() => return Ok(None),
+                // The next one may be taken, also where the agent will not sign with this one.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(Some(tried))
     }
 
     fn unreachable(&self, why: &str) -> SandboxError {

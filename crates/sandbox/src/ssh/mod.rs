@@ -17,6 +17,6 @@ mod sandbox;
 mod script;
 pub(crate) mod sftp;
 
-pub use connection::Remote;
+pub use connection::{Identity, Remote};
 pub use jobs::MAX_REMOTE_JOBS;
 pub use sandbox::{BACKEND, SshSandbox, SshSession, open};

@@ -46,6 +46,7 @@ pub struct SshSession {
 /// notices that the connection is gone.
 pub struct SshSandbox {
     info: SandboxInfo,
+    machine: String,
     jobs: Jobs,
     files: RemoteFiles,
 }
@@ -112,6 +113,7 @@ pub async fn open(session: SshSession) -> Result<SshSandbox, SandboxError> {
     };
     Ok(SshSandbox {
         info,
+        machine: place.machine,
         jobs: Jobs::new(
             connection,
             place.workspace.to_string_lossy().into_owned(),
@@ -129,6 +131,7 @@ struct Found {
     workspace: PathBuf,
     given: PathBuf,
     home: PathBuf,
+    machine: String,
 }
 
 /// Looks whether the workspace is there and what is needed beside it.
@@ -153,10 +156,21 @@ async fn look(connection: &Connection, own: Option<&str>) -> Result<Found, Sandb
         workspace: real,
         given: own.map_or(given.clone(), |own| given.join(own)),
         home,
+        machine: said
+            .lines()
+            .find_map(|line| line.strip_prefix("system "))
+            .unwrap_or("a system that does not say what it is")
+            .to_owned(),
     })
 }
 
 impl SshSandbox {
+    /// What the other machine says of its system, as `uname -sr` has it.
+    #[must_use]
+    pub fn machine(&self) -> &str {
+        &self.machine
+    }
+
     /// Ends every job and waits until they are gone.
     pub async fn close(&self, grace: Duration) {
         self.jobs.end_all(grace).await;

@@ -7,4 +7,5 @@ fi
 [ -w . ] && [ -r /proc/self/stat ] || exit 1
 echo "workspace $(pwd -P)"
 echo "home $HOME"
+echo "system $(uname -sr 2>/dev/null)"
 echo ready

@@ -4,3 +4,4 @@ mod files;
 mod jobs;
 mod refused;
 pub(crate) mod server;
+mod sshd;

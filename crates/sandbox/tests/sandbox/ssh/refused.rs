@@ -41,7 +41,7 @@ async fn a_key_that_the_account_does_not_take_is_refused() {
         return;
     };
     let mut remote = server.remote();
-    remote.key_file = server.path("other");
+    remote.identity = server.key("other");
     let said = refusal(server.session(remote)).await;
     assert!(said.contains("does not take the key"), "{said}");
 }
