@@ -17,6 +17,8 @@ mod lines;
 mod process_tree;
 mod provider;
 mod requests;
+#[path = "../../crates/sandbox/tests/sandbox/ssh/sshd.rs"]
+mod sshd;
 mod wire;
 mod world;
 
@@ -45,5 +47,7 @@ mod files;
 mod jobs;
 mod lost;
 mod one_shot;
+mod remote;
+mod rules;
 mod shell;
 mod todo;

@@ -76,7 +76,8 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
     let devices = fill_dev(&nodes).or_fail(Stage::Mounts, "/dev")?;
     let shared = attach_shared_memory()?;
 
-    for tree in writable.iter().chain(&readable) {
+    // What is writable may lie in what is readable, never the other way round.
+    for tree in readable.iter().chain(&writable) {
         tree.attach()?;
     }
     pin_parents(roots)?;

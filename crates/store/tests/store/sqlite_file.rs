@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use outfitter_core::{AppendError, Log, Seq, StoreError};
+use outfitter_core::{AppendError, ApprovalStore as _, Log, Seq, StoreError};
 use outfitter_store::{LogOpenError, SCHEMA_VERSION, SqliteLog};
 use rstest::rstest;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -158,6 +158,22 @@ async fn a_database_that_is_not_ours_to_change_is_refused_and_left_alone(
     assert_eq!(kind(&error), why, "{error:?}");
     assert!(!error.hint().is_empty());
     assert_eq!(std::fs::read(&file).unwrap(), before);
+}
+
+/// A file of the version before: its sessions stay, and it gets room for what is new.
+#[tokio::test]
+async fn a_file_of_an_earlier_version_is_brought_up_to_date() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("o.db");
+    let first = include_str!("../../migrations/0001_sessions_and_entries.sql");
+    let marks = "PRAGMA application_id = 1333097542; PRAGMA user_version = 1;";
+    let row = "INSERT INTO sessions VALUES ('t', 's', 'old', 0, 1, 1, 1);";
+    execute(&file, &format!("{first}\n{marks}\n{row}")).await;
+    let log = SqliteLog::new(&file);
+    assert_eq!(log.standing(&me()).await.unwrap(), []);
+    assert_eq!(number(&file, "PRAGMA user_version").await, SCHEMA_VERSION);
+    let page = log.read(&me(), &session("old"), Seq(1), 0).await.unwrap();
+    assert_eq!(page.head, Seq(0));
 }
 
 #[tokio::test]

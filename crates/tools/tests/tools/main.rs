@@ -16,6 +16,7 @@ mod macros;
 mod presentation;
 mod presets;
 mod registry;
+mod remembered;
 mod results;
 mod seams;
 mod stages;
