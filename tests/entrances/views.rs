@@ -78,7 +78,7 @@ fn rows() -> Vec<Row> {
             id: "refused",
             tool: "file_read",
             arguments: json!({"path": "/etc/shadow"}),
-            end: "error not_permitted",
+            end: "denied not_permitted",
             printed: ["", ""],
             read: "not_permitted",
         },
