@@ -137,7 +137,8 @@ pub struct Refusal {
 pub enum Refused {
     /// A path outside of what the command may read or write.
     Path(PathBuf),
-    /// A rule of the sandbox, by the name of its key: `network`, `memory_mb`, `processes`.
+    /// A rule of the sandbox, by the name of its key: `network`, `memory_mb`, `processes`,
+    /// `cpu_seconds`; or of its constant: `file_bytes`.
     Rule(&'static str),
 }
 

@@ -35,13 +35,17 @@ pub struct Reached {
     pub said: String,
 }
 
-/// A limit of a whole tree.
+/// A limit of a tree or of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
     /// [`Limits::memory_bytes`](crate::Limits::memory_bytes).
     Memory,
     /// [`Limits::processes`](crate::Limits::processes).
     Processes,
+    /// [`Limits::cpu_seconds`](crate::Limits::cpu_seconds).
+    Time,
+    /// [`Limits::file_bytes`](crate::Limits::file_bytes).
+    FileSize,
 }
 
 impl Limit {
@@ -49,11 +53,13 @@ impl Limit {
         match self {
             Self::Memory => 0,
             Self::Processes => 1,
+            Self::Time => 2,
+            Self::FileSize => 3,
         }
     }
 
     pub(crate) fn from_code(code: u8) -> Option<Self> {
-        [Self::Memory, Self::Processes]
+        [Self::Memory, Self::Processes, Self::Time, Self::FileSize]
             .into_iter()
             .find(|limit| limit.code() == code)
     }

@@ -15,7 +15,11 @@
 //! This is the only crate of the house with unsafe code; it is all in `sys` and in the few system
 //! calls nobody wraps.
 
-#![cfg(target_os = "linux")]
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "Outfitter runs on Linux: what holds its commands are namespaces, Landlock and seccomp, and \
+     elsewhere nothing is pretended"
+);
 
 pub mod child;
 pub mod error;

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use outfitter_core::{
-    Exit, JobId, JobInfo, Lost, Offset, OutputChunk, Refusal, Refused, SandboxError, Stream, UnixMs,
+    Exit, JobId, JobInfo, Lost, Offset, OutputChunk, Refusal, SandboxError, Stream, UnixMs,
 };
-use outfitter_process::{ChildError, Ending, Limit, Reached, Spawned};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 
-use crate::network::proxy::Refusals;
 use crate::records::{Record, Records};
+use crate::running::{Happened, Over, Running};
 use crate::spool::{SESSION_SPOOL_BYTES, SPOOL_BYTES, Spool, Tally};
 use crate::view::View;
 
@@ -43,9 +41,9 @@ pub(crate) struct State {
 }
 
 /// The other end of a [`Job`]: what its task tells it, and what is asked of the task.
-pub(crate) struct Desk {
-    pub(crate) state: watch::Sender<State>,
-    pub(crate) requests: mpsc::Receiver<Duration>,
+struct Desk {
+    state: watch::Sender<State>,
+    requests: mpsc::Receiver<Duration>,
 }
 
 /// The end of a job.
@@ -72,17 +70,9 @@ impl Plan {
     }
 }
 
-/// A child that has been started, and its way to the network while it runs.
-pub(crate) struct Started {
-    pub(crate) spawned: Spawned,
-    pub(crate) refusals: Refusals,
-    /// Held so that it ends with the job.
-    pub(crate) _ways: JoinSet<()>,
-}
-
 /// The part of a job that runs: to be awaited by its owner.
 pub(crate) struct Runner {
-    started: Started,
+    running: Running,
     job: Arc<Job>,
     state: watch::Sender<State>,
     requests: mpsc::Receiver<Duration>,
@@ -95,10 +85,10 @@ pub(crate) struct Runner {
 
 impl Job {
     /// A job and what runs it.
-    pub(crate) fn new(plan: Plan, spool: Spool, started: Started) -> (Arc<Self>, Runner) {
+    pub(crate) fn new(plan: Plan, spool: Spool, running: Running) -> (Arc<Self>, Runner) {
         let (job, desk) = Self::open(plan.id, plan.command, plan.started, spool);
         let runner = Runner {
-            started,
+            running,
             job: Arc::clone(&job),
             state: desk.state,
             requests: desk.requests,
@@ -111,13 +101,7 @@ impl Job {
         (job, runner)
     }
 
-    /// A job that somebody else runs.
-    pub(crate) fn open(
-        id: JobId,
-        command: String,
-        started: UnixMs,
-        spool: Spool,
-    ) -> (Arc<Self>, Desk) {
+    fn open(id: JobId, command: String, started: UnixMs, spool: Spool) -> (Arc<Self>, Desk) {
         let (state, watched) = watch::channel(State::default());
         let (kill, requests) = mpsc::channel(KILL_QUEUE);
         let job = Arc::new(Self {
@@ -259,35 +243,22 @@ impl Runner {
         tokio::pin!(deadline);
         let mut tally = Tally::default();
         let mut timed_out = false;
-        let mut printing = true;
-        let exit = loop {
+        let over = loop {
             tokio::select! {
-                // Output last: a command that never stops printing must still be ended. What is in
-                // the pipes when it has ended is taken below.
+                // Output last: a command that never stops printing must still be ended.
                 biased;
-                Some(grace) = self.requests.recv() => self.end(grace),
-                () = &mut deadline, if !timed_out => {
+                Some(grace) = self.requests.recv() => self.running.end(grace),
+                () = &mut deadline, if !timed_out && !self.running.has_ended() => {
                     timed_out = true;
-                    self.end(DEADLINE_GRACE);
+                    self.running.end(DEADLINE_GRACE);
                 }
-                exit = self.started.spawned.child.wait() => break exit,
-                piece = self.started.spawned.output.next(), if printing => match piece {
-                    Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
-                    Ok(None) => printing = false,
-                    Err(error) => {
-                        printing = false;
-                        self.notices.push(error.to_string());
-                    }
+                happened = self.running.next() => match happened {
+                    Happened::Printed(stream, bytes) => self.keep(&mut tally, stream, &bytes),
+                    Happened::Over(over) => break *over,
                 },
             }
         };
-        while printing {
-            match self.started.spawned.output.try_next() {
-                Ok(Some((stream, bytes))) => self.keep(&mut tally, stream, &bytes),
-                Ok(None) | Err(_) => printing = false,
-            }
-        }
-        let mut ended = self.ended(exit, &tally, timed_out);
+        let mut ended = self.ended(over, &tally, timed_out);
         let record = self.job.record().ended(&ended.exit);
         if let Err(error) = self.records.write(&record) {
             // Found later it would be taken for one that was interrupted.
@@ -318,12 +289,6 @@ impl Runner {
         self.state.send_modify(|state| state.tally = tally);
     }
 
-    fn end(&mut self, grace: Duration) {
-        if let Err(error) = self.started.spawned.child.request_kill(grace) {
-            self.notices.push(error.to_string());
-        }
-    }
-
     /// What the command itself says that it was refused.
     fn refused_paths(&self, tally: &Tally) -> Vec<Refusal> {
         let (Some(view), 1..) = (&self.view, tally.stderr) else {
@@ -341,14 +306,9 @@ impl Runner {
         view.refusals(&String::from_utf8_lossy(&said))
     }
 
-    fn ended(
-        &mut self,
-        exit: Result<outfitter_process::Exit, ChildError>,
-        tally: &Tally,
-        timed_out: bool,
-    ) -> Ended {
+    fn ended(&mut self, over: Over, tally: &Tally, timed_out: bool) -> Ended {
         let mut notices = std::mem::take(&mut self.notices);
-        let mut refusals = self.started.refusals.told();
+        let mut refusals = over.refusals;
         if tally.dropped > 0 {
             notices.push(format!(
                 "only the first {} bytes of output were kept (limit {} MiB, {} MiB for all commands \
@@ -359,55 +319,29 @@ impl Runner {
                 tally.dropped
             ));
         }
-        let (code, signal, killed_children, survivors) = match exit {
-            Ok(exit) => {
-                refusals.extend(exit.reached.into_iter().map(limit_reached));
-                notices.extend(exit.notes);
-                let (code, signal) = match exit.ending {
-                    Ending::Code(code) => (Some(code), None),
-                    Ending::Signal(signal) => (None, Some(signal)),
-                };
-                (code, signal, exit.killed_children, exit.survivors)
-            }
-            Err(error) => {
-                notices.push(error.to_string());
-                (None, None, 0, Vec::new())
-            }
-        };
+        notices.extend(over.notices);
         refusals.extend(self.refused_paths(tally));
         Ended {
             exit: Exit {
-                code,
-                signal,
+                code: over.code,
+                signal: over.signal,
                 timed_out,
-                interrupted: false,
+                interrupted: over.interrupted,
                 duration: self.begun.elapsed(),
-                killed_children,
+                killed_children: over.killed_children,
                 stdout_bytes: tally.stdout,
                 stderr_bytes: tally.stderr,
                 dropped_bytes: tally.dropped,
                 refusals,
                 notices,
             },
-            survivors,
+            survivors: over.survivors,
         }
     }
 }
 
 /// How much of the end of a command's output is searched for what it says it was refused.
 const SEARCHED: usize = 64 * 1024;
-
-fn limit_reached(reached: Reached) -> Refusal {
-    let (rule, key) = match reached.limit {
-        Limit::Memory => ("memory_mb", "[sandbox] memory_mb"),
-        Limit::Processes => ("processes", "[sandbox] processes"),
-    };
-    Refusal {
-        refused: Refused::Rule(rule),
-        allow: Some(key.to_owned()),
-        why: reached.said,
-    }
-}
 
 /// What is known of a job that an earlier program ran.
 const INTERRUPTED: &str = "the program that ran it ended, and the command with it; this is what it \

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use outfitter_core::{
-    CommandLine, CommandSpec, FileRef, FilesError, JobId, Reach, ToolContext, ToolError,
-};
+use outfitter_core::{CommandSpec, FileRef, FilesError, JobId, Reach, ToolContext, ToolError};
 
 use super::collect::Collector;
 use super::delivered::ShellProgress;
 use super::error::{start_error, tool_error};
 use super::follow::{Follow, Followed, Readers};
+use super::form::form;
 use crate::ShellOptions;
 use crate::args::without_nul;
 
@@ -61,7 +60,7 @@ impl Engine {
         let job = cx
             .sandbox
             .spawn(CommandSpec {
-                command: CommandLine::Shell(order.command.to_owned()),
+                command: form(order.command),
                 workdir: order.workdir,
                 env: order.env.into_iter().collect(),
                 timeout,

@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod execute;
 mod follow;
+mod form;
 mod kill;
 mod report;
 mod run_command;

@@ -4,17 +4,26 @@
 //! a control group, else the limit of the user, which does not hold root. Memory: a control group,
 //! else the limit of each process. Time of the processor: the limit of each process.
 
+use std::time::Duration;
+
 use rustix::process::{Resource, Rlimit, geteuid};
 
 use super::cgroup::{Groups, Wanted};
-use crate::exit::{Limit, Reached};
+use crate::exit::{Ending, Limit, Reached};
 use crate::spec::{Confined, Confinement, Level, Limits};
+use crate::sys;
 
 /// The first kernel whose process namespaces have a `pid_max` of their own.
 const PID_MAX_FROM: (u32, u32) = (6, 14);
 
 /// The least value that `pid_max` takes: the kernel keeps the lowest 300 numbers.
 const LEAST_PID_MAX: u64 = 301;
+
+/// The kernel's limit counts ticks, and what it tells of a process is measured.
+const COUNTED_OTHERWISE: Duration = Duration::from_millis(200);
+
+/// What a shell adds to the number of the signal that ended its command.
+const SHELL_ADDS: i32 = 128;
 
 const PID_MAX: &str = "/proc/sys/kernel/pid_max";
 
@@ -98,9 +107,34 @@ impl Held {
         self.notes = vec![memory, processes];
     }
 
-    /// What the limits did; read when the tree is gone.
-    pub(super) fn reached(&self) -> Vec<Reached> {
+    /// What the limits did; read when the tree is gone. `by_itself` is how the child ended, if nobody
+    /// asked it to.
+    pub(super) fn reached(&self, by_itself: Option<Ending>) -> Vec<Reached> {
         let mut reached = Vec::new();
+        // The kernel says it to the process alone, by a signal; a shell passes that on in its code.
+        let ended_by = |signals: &[i32]| match by_itself {
+            Some(Ending::Signal(signal)) => signals.contains(&signal),
+            Some(Ending::Code(code)) => signals.contains(&(code - SHELL_ADDS)),
+            None => false,
+        };
+        if let Some(most) = self.limits.cpu_seconds
+            && ended_by(&[libc::SIGKILL, libc::SIGXCPU])
+            && sys::time_of_children() + COUNTED_OTHERWISE >= Duration::from_secs(most)
+        {
+            reached.push(Reached {
+                limit: Limit::Time,
+                said: format!("the limit of {most} s of the processor was reached"),
+            });
+        }
+        if ended_by(&[libc::SIGXFSZ]) {
+            reached.push(Reached {
+                limit: Limit::FileSize,
+                said: format!(
+                    "no file may have more than {} MiB",
+                    self.limits.file_bytes / (1024 * 1024)
+                ),
+            });
+        }
         let killed = self.groups.killed_for_memory();
         if let Some(bytes) = self.limits.memory_bytes.filter(|_| killed > 0) {
             reached.push(Reached {

@@ -90,7 +90,7 @@ pub(super) fn run(
         ending: reaper.ending.unwrap_or(Ending::Signal(libc::SIGKILL)),
         killed_children: reaper.killed,
         survivors,
-        reached: held.reached(),
+        reached: held.reached(reaper.ending.filter(|_| reaper.left_behind)),
         notes: held.notes(),
     }));
 }

@@ -1,11 +1,14 @@
 //! Nothing outlives its call.
 
 use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use outfitter_process::{Spawned, SupervisorProgram, spawn};
 use rstest::rstest;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::kit::{Identity, Place, alive, finish, gone, start};
+use crate::kit::{Identity, Place, TESTKIT, alive, finish, gone, start};
 
 /// A number of seconds nobody else sleeps, so that a process is known by it.
 fn marker(row: &str, identity: Identity, level: &str) -> String {
@@ -146,6 +149,96 @@ fn a_supervisor_that_is_killed_takes_the_namespace_along(
     let mut status = running.0.wait().unwrap().code();
     assert_eq!(status.take(), Some(70), "the loss is an error of its own");
     assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+}
+
+/// A process that not even `SIGKILL` ends is reported, and does not hold the report up for ever: here
+/// one that is frozen, which no signal reaches until it is thawed.
+#[tokio::test]
+async fn what_outlives_even_sigkill_is_reported() {
+    let Some(freezer) = Freezer::new() else {
+        return;
+    };
+    let (spec, mark) = (
+        crate::output::shell,
+        marker("frozen", Identity::Ourselves, ""),
+    );
+    let script = format!("echo up; exec sleep {mark}");
+    let Spawned {
+        mut child,
+        mut output,
+        ..
+    } = spawn(
+        &SupervisorProgram::at(TESTKIT),
+        spec(&script, Path::new("/")),
+    )
+    .await
+    .unwrap();
+    output.next().await.unwrap();
+    let pid = loop {
+        if let [pid] = alive(&mark)[..] {
+            break pid;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    freezer.freeze(pid);
+    let exit = child.kill(Duration::ZERO).await.unwrap();
+    assert_eq!(exit.survivors, [pid]);
+    freezer.thaw();
+    assert!(gone(&mark), "the signal that was sent ends it then");
+}
+
+/// A control group of version 1 whose members can be frozen.
+struct Freezer(PathBuf);
+
+impl Freezer {
+    #[expect(clippy::print_stderr, reason = "a test that cannot run says why")]
+    fn new() -> Option<Self> {
+        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+        let place = own.lines().find_map(|line| line.split_once(":freezer:"));
+        let above = place.map(|(_, within)| format!("/sys/fs/cgroup/freezer{within}"));
+        let dir = above
+            .map(|above| Path::new(&above).join(format!("outfitter-test-{}", std::process::id())));
+        match dir {
+            Some(dir) if std::fs::create_dir(&dir).is_ok() => Some(Self(dir)),
+            Some(_) | None => {
+                eprintln!("SKIPPED(cgroup): nothing can be frozen here");
+                None
+            }
+        }
+    }
+
+    fn freeze(&self, pid: u32) {
+        std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
+        self.set("FROZEN");
+    }
+
+    fn thaw(&self) {
+        self.set("THAWED");
+    }
+
+    fn set(&self, state: &str) {
+        let file = self.0.join("freezer.state");
+        std::fs::write(&file, state).unwrap();
+        for _ in 0..1000 {
+            if std::fs::read_to_string(&file).unwrap().trim() == state {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        panic!("it never is {state}");
+    }
+}
+
+impl Drop for Freezer {
+    fn drop(&mut self) {
+        let _ = std::fs::write(self.0.join("freezer.state"), "THAWED");
+        for _ in 0..200 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 fn wait_for_output(running: &mut crate::kit::Running, expected: &str) {

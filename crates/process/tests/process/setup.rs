@@ -209,3 +209,14 @@ async fn what_the_probe_promises_can_be_had_and_required() {
         assert!(refusal.contains(&support.reasons[0]), "{refusal}");
     }
 }
+
+/// On another system the compiler says so, in one sentence, before anything else can be wrong.
+#[test]
+fn other_systems_are_refused_in_a_sentence() {
+    let source = include_str!("../../src/lib.rs");
+    let refusal = source.find("#[cfg(not(target_os = \"linux\"))]\ncompile_error!(");
+    let refusal = refusal.expect("nothing refuses other systems");
+    let first_module = source.find("\npub mod ").unwrap();
+    assert!(refusal < first_module);
+    assert!(source[refusal..first_module].contains("Outfitter runs on Linux: "));
+}
