@@ -8,6 +8,7 @@
 //! * [`Pipeline`]: the one path of every call, from the text of its arguments to the record of its
 //!   one output. Each stage is a file and takes the value of the stage before.
 //! * [`NativeSource`] and [`NativeTool`]: tools written in Rust, most of them with `#[tool]`.
+//! * [`LazySource`]: tools that are listed before they are there, and made at their first call.
 //! * [`read_artifact`]: the tool that gives back what the pipeline set aside.
 //!
 //! ```
@@ -60,6 +61,7 @@ mod approvals;
 mod coerce;
 mod expand_tools;
 mod input_schema;
+mod lazy;
 mod list_tools;
 mod naming;
 mod native;
@@ -88,6 +90,7 @@ pub use approvals::{
 };
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
+pub use lazy::{LazySource, StartTools};
 pub use list_tools::{get_tool_schema, list_tools};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};

@@ -37,6 +37,8 @@ const DEBOUNCE: Duration = Duration::from_millis(50);
 pub(crate) enum End {
     /// We wanted it.
     Stopped,
+    /// Its tools are known, and nobody has called one yet.
+    Idle,
     /// Before it was ready.
     Failed(String),
     /// It ended because it was asked for its era, by all signs.
@@ -111,15 +113,26 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
                 let gone = gone.unwrap_or_else(|_| Gone::Ended("it closed its input".to_owned()));
                 ended(shared, &connection, known, gone)
             }
-            why = serve(shared, &connection, known) => {
-                if connection.is_heard() {
-                    let reason = Unanswered::Ended(why.as_str().into());
-                    let end = if shared.is_ready() { End::Died } else { End::Failed };
-                    (end(why), reason)
-                } else {
-                    // It has ended, and how it ended says more.
-                    let gone = tokio::time::timeout(GRACE, watched).await;
-                    ended(shared, &connection, known, gone.unwrap_or(Gone::Ended(why)))
+            served = serve(shared, &connection, known) => {
+                match served {
+                    None => {
+                        let reason = Unanswered::Ended("it is not needed yet".into());
+                        connection.end(&reason);
+                        let since = Instant::now();
+                        let _ = tokio::time::timeout(FAREWELL, watched).await;
+                        patience = FAREWELL.saturating_sub(since.elapsed());
+                        (End::Idle, reason)
+                    }
+                    Some(why) if connection.is_heard() => {
+                        let reason = Unanswered::Ended(why.as_str().into());
+                        let end = if shared.is_ready() { End::Died } else { End::Failed };
+                        (end(why), reason)
+                    }
+                    Some(why) => {
+                        // It has ended, and how it ended says more.
+                        let gone = tokio::time::timeout(GRACE, watched).await;
+                        ended(shared, &connection, known, gone.unwrap_or(Gone::Ended(why)))
+                    }
                 }
             }
         }
@@ -242,8 +255,9 @@ fn ended(shared: &Shared, connection: &Connection, known: Known, gone: Gone) -> 
     (end(why), reason)
 }
 
-/// Gets it ready and keeps its list of tools up to date. Ends when it does not get ready, or hangs.
-async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> String {
+/// Gets it ready and keeps its list of tools up to date. Ends when it does not get ready, or hangs;
+/// without a reason when it was only to say what it offers.
+async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> Option<String> {
     let server = &*shared.link.server;
     let ready = async {
         let era = shake(connection, known)
@@ -256,13 +270,20 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> S
         ))
     };
     match tokio::time::timeout(server.connect_timeout, ready).await {
-        Ok(Ok((era, listed))) => shared.ready(connection, era, listed),
-        Ok(Err(why)) => return why,
+        Ok(Ok((era, listed))) => {
+            shared.keep_specs(&listed).await;
+            if shared.is_only_listed() {
+                shared.offer(listed);
+                return None;
+            }
+            shared.ready(connection, era, listed);
+        }
+        Ok(Err(why)) => return Some(why),
         Err(_) => {
-            return format!(
+            return Some(format!(
                 "it was not ready after {} s",
                 server.connect_timeout.as_secs_f64()
-            );
+            ));
         }
     }
     loop {
@@ -271,7 +292,10 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> S
                 tokio::time::sleep(DEBOUNCE).await;
                 let listing = tokio::time::timeout(server.connect_timeout, list(connection, server));
                 match listing.await {
-                    Ok(Ok(listed)) => shared.offer(listed),
+                    Ok(Ok(listed)) => {
+                        shared.keep_specs(&listed).await;
+                        shared.offer(listed);
+                    }
                     Ok(Err(why)) => shared.keep(&format!("its tools cannot be listed again: {why}")),
                     Err(_) => shared.keep("its tools cannot be listed again: it did not answer in time"),
                 }
@@ -279,7 +303,9 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> S
             () = connection.doubted.notified() => {
                 // What works on other calls may have no time to say so.
                 if !connection.is_busy() && !is_alive(connection).await {
-                    return "it hangs: a call and a question after it got no answer".to_owned();
+                    return Some(
+                        "it hangs: a call and a question after it got no answer".to_owned(),
+                    );
                 }
             }
         }

@@ -1,6 +1,9 @@
 //! What a call needs of a server: its present process, or a new one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::FutureExt as _;
 
 use outfitter_core::{Cancel, Code, ToolError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
@@ -18,6 +21,8 @@ pub(crate) struct Link {
     limit: Semaphore,
     /// A call waits for it to be started again.
     pub(crate) wanted: Notify,
+    /// How many calls wait for it to be ready.
+    waiting: AtomicUsize,
 }
 
 /// Whether a server can be asked.
@@ -27,12 +32,30 @@ pub(crate) enum Live {
     Starting,
     /// By this connection.
     Ready(Arc<Connection>),
+    /// It does not run, as nobody has called it yet. It is started when it is wanted.
+    Idle,
     /// It does not run, and why. It is started when it is wanted, or a little later.
     Down(Arc<str>),
     /// It does not run because what it printed was no protocol. It is started when it is wanted.
     Nonsense(Arc<str>),
     /// It does not run and will not.
     Stopped,
+}
+
+/// One call more that waits, until it is dropped.
+struct Waits<'w>(&'w AtomicUsize);
+
+impl<'w> Waits<'w> {
+    fn on(waiting: &'w AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        Self(waiting)
+    }
+}
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Link {
@@ -42,12 +65,25 @@ impl Link {
             live: watch::Sender::new(live),
             limit: Semaphore::new(server.concurrency),
             wanted: Notify::new(),
+            waiting: AtomicUsize::new(0),
             server,
         }
     }
 
     pub(crate) fn set(&self, live: Live) {
         self.live.send_replace(live);
+    }
+
+    /// It does not run from now on, and is started when it is wanted after this.
+    pub(crate) fn rest(&self, live: Live) {
+        // Whoever wanted it before had it.
+        let _ = self.wanted.notified().now_or_never();
+        self.set(live);
+    }
+
+    /// Whether a call waits for it.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
     /// It does not run and will not; who waits for it is told.
@@ -89,6 +125,7 @@ impl Link {
     }
 
     async fn revived(&self) -> Result<Arc<Connection>, ToolError> {
+        let _waits = Waits::on(&self.waiting);
         let mut live = self.watch();
         let mut asked = false;
         loop {
@@ -99,7 +136,7 @@ impl Link {
                 Live::Ready(_) | Live::Starting => {}
                 Live::Down(why) if asked => return Err(self.gone(&why)),
                 Live::Nonsense(why) if asked => return Err(self.nonsense(&why)),
-                Live::Down(_) | Live::Nonsense(_) => {
+                Live::Idle | Live::Down(_) | Live::Nonsense(_) => {
                     asked = true;
                     self.wanted.notify_one();
                 }

@@ -115,7 +115,34 @@ pub(crate) async fn list(
     Ok(listed)
 }
 
+impl RemoteTool {
+    /// As its server would list it.
+    pub(crate) fn as_listed(&self) -> Value {
+        let mut listed = Map::from_iter([
+            ("name".to_owned(), self.name.as_str().into()),
+            ("description".to_owned(), self.description.as_str().into()),
+            ("inputSchema".to_owned(), self.input_schema.clone()),
+        ]);
+        if let Some(schema) = &self.output_schema {
+            listed.insert("outputSchema".to_owned(), schema.clone());
+        }
+        Value::Object(listed)
+    }
+}
+
 impl Listed {
+    /// What can be used of these, at most as many as of a list.
+    pub(crate) fn of(tools: Vec<Value>, server: &StdioServer) -> Self {
+        let mut listed = Self::default();
+        let mut names = HashSet::new();
+        for tool in tools.into_iter().take(MAX_TOOLS) {
+            if let Err(fault) = listed.take(tool, server, &mut names) {
+                listed.faults.push(fault);
+            }
+        }
+        listed
+    }
+
     fn fault(&mut self, what: &str, why: impl Into<String>) {
         self.faults.push(Fault {
             what: what.to_owned(),

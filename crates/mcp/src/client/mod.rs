@@ -1,7 +1,8 @@
 //! Servers as sources of tools.
 //!
 //! - [`source`]: the source, its task and its state; [`attempt`]: one life of a server's process
-//! - [`handshake`], [`listing`]: what is said before a server is ready
+//! - [`handshake`], [`listing`]: what is said before a server is ready; [`cache`]: what was, kept for
+//!   servers that are started at their first call
 //! - [`connection`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's pipes
 //! - [`link`], [`tool`], [`content`]: one call, and what came of it
 //! - [`server`], [`status`], [`stderr`]: what the operator says and reads
@@ -10,6 +11,7 @@
 //! value that does not fit costs the whole list, the whole result or a call that never ends.
 
 mod attempt;
+mod cache;
 mod connection;
 mod content;
 mod handshake;
@@ -24,7 +26,8 @@ mod stderr;
 mod tool;
 mod wire;
 
+pub use cache::{MAX_SPECS_BYTES, SpecCache};
 pub use handshake::Era;
-pub use server::{Enabled, Host, InvalidServer, StdioServer};
+pub use server::{Enabled, Host, InvalidServer, Start, StdioServer};
 pub use source::McpSource;
 pub use status::{ServerState, ServerStatus, Transport};

@@ -9,6 +9,8 @@ use std::time::Duration;
 use outfitter_core::{Clock, Effect, Effects, NameSet, Role, SourceId};
 use outfitter_process::SupervisorProgram;
 
+use super::cache::SpecCache;
+
 /// How many calls one server may work on at once where nothing else is said.
 const DEFAULT_CONCURRENCY: usize = 16;
 
@@ -31,6 +33,8 @@ pub struct StdioServer {
     pub cwd: PathBuf,
     /// Whether it is started at all.
     pub state: Enabled,
+    /// When it is started.
+    pub start: Start,
     /// Which of its tools are offered, by the names it gives them.
     pub tools: NameSet,
     /// The least role that may call them.
@@ -61,6 +65,17 @@ pub enum Enabled {
     No,
 }
 
+/// When a server is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// At once.
+    #[default]
+    AtOnce,
+    /// When one of its tools is called for the first time. Its tools are those that were kept of it
+    /// ([`Host::specs`]); without any it is started once to be asked for them, and ended again.
+    AtFirstCall,
+}
+
 impl StdioServer {
     /// The effects of a call where nothing else is said.
     pub const DEFAULT_EFFECTS: Effects = Effects::of(&[Effect::Read, Effect::Write]);
@@ -75,6 +90,7 @@ impl StdioServer {
             env: Vec::new(),
             cwd: cwd.into(),
             state: Enabled::Yes,
+            start: Start::AtOnce,
             tools: NameSet::all(),
             min_role: Role::User,
             effects: Self::DEFAULT_EFFECTS,
@@ -159,4 +175,6 @@ pub struct Host {
     pub env: Vec<(OsString, OsString)>,
     /// What time it is.
     pub clock: Arc<dyn Clock>,
+    /// Where what servers offer is kept, for those that are started at their first call.
+    pub specs: Option<Arc<dyn SpecCache>>,
 }

@@ -13,11 +13,12 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::attempt::{End, live};
+use super::cache;
 use super::connection::Connection;
 use super::handshake::{Era, Known};
 use super::link::{Link, Live};
 use super::listing::Listed;
-use super::server::{Enabled, Host, InvalidServer, StdioServer};
+use super::server::{Enabled, Host, InvalidServer, Start, StdioServer};
 use super::status::{ServerState, ServerStatus, Transport};
 use super::tool::McpTool;
 
@@ -42,6 +43,10 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(6);
 /// so. When it dies its tools stay, it is started again after a pause, and a call that comes
 /// meanwhile waits for it. A call that may have reached it is never sent twice. Dropping the source
 /// kills the process and all it started.
+///
+/// One that is started at its first call ([`Start::AtFirstCall`]) has the tools that were kept of it
+/// until then. When they turn out to be others, it offers those, and a call of one that is another
+/// now is refused. When it dies, a call starts it again.
 pub struct McpSource {
     shared: Arc<Shared>,
     stop: Cancel,
@@ -63,6 +68,8 @@ struct State {
     era: Option<Era>,
     last_error: Option<String>,
     restarts: u32,
+    /// How its tools differed from those that were kept.
+    changed: Option<String>,
     tools: Vec<Arc<McpTool>>,
     faults: Vec<Fault>,
 }
@@ -78,9 +85,11 @@ impl McpSource {
     /// Outside of a runtime.
     pub fn start(server: StdioServer, host: Host) -> Result<Self, InvalidServer> {
         server.check()?;
-        let (state, now) = match server.state {
-            Enabled::Yes => (ServerState::Starting, Live::Starting),
-            Enabled::No => (ServerState::Disabled, Live::Stopped),
+        let kept = kept(&server, &host);
+        let (state, now) = match (server.state, &kept) {
+            (Enabled::Yes, Some(_)) => (ServerState::Idle, Live::Idle),
+            (Enabled::Yes, None) => (ServerState::Starting, Live::Starting),
+            (Enabled::No, _) => (ServerState::Disabled, Live::Stopped),
         };
         let shared = Arc::new(Shared {
             link: Arc::new(Link::new(Arc::new(server), now)),
@@ -92,6 +101,7 @@ impl McpSource {
                 era: None,
                 last_error: None,
                 restarts: 0,
+                changed: None,
                 tools: Vec::new(),
                 faults: Vec::new(),
             }),
@@ -102,7 +112,10 @@ impl McpSource {
         match state {
             ServerState::Disabled => {}
             _ => {
-                shared.publish();
+                match kept {
+                    Some(kept) => shared.offer(kept),
+                    None => shared.publish(),
+                }
                 let (shared, stop) = (shared.clone(), stop.child());
                 tasks.spawn(async move { keep_alive(&shared, &stop).await });
             }
@@ -130,6 +143,8 @@ impl McpSource {
             last_error: state.last_error.clone(),
             tools: state.tools.len(),
             restarts: state.restarts,
+            lazy: self.shared.is_lazy(),
+            changed: state.changed.clone(),
         }
     }
 
@@ -197,9 +212,19 @@ async fn keep_alive(shared: &Shared, stop: &Cancel) {
     let mut known = Known::Nothing;
     let mut pause = FIRST_PAUSE;
     let mut starts = 0;
+    if shared.is_idle() && !shared.woken(stop).await {
+        return shared.stopped();
+    }
     loop {
         let (why, down): (_, fn(Arc<str>) -> Live) = match live(shared, known, stop).await {
             End::Stopped => break,
+            End::Idle => {
+                shared.idle();
+                if !shared.woken(stop).await {
+                    break;
+                }
+                continue;
+            }
             End::ProbeKilled(why) => {
                 tracing::debug!(server = %shared.link.server.name, why, "ended when it was asked for its era; it is started again");
                 known = Known::Era(Era::Legacy);
@@ -229,7 +254,9 @@ async fn keep_alive(shared: &Shared, stop: &Cancel) {
         shared.down(&why, down);
         starts += 1;
         let rest = async {
-            if starts < MAX_STARTS {
+            // What is known of a lazy server is enough until it is wanted.
+            let enough = shared.is_lazy() && !shared.lock().tools.is_empty();
+            if starts < MAX_STARTS && !enough {
                 tokio::time::sleep(pause).await;
             } else {
                 std::future::pending::<()>().await;
@@ -247,7 +274,75 @@ async fn keep_alive(shared: &Shared, stop: &Cancel) {
     shared.stopped();
 }
 
+/// What was kept of a server that is started at its first call.
+fn kept(server: &StdioServer, host: &Host) -> Option<Listed> {
+    match (server.start, &host.specs) {
+        (Start::AtFirstCall, Some(specs)) => {
+            let bytes = specs.load(server.name.as_str())?;
+            cache::read(&bytes, &cache::key(server), server)
+        }
+        (Start::AtOnce, _) | (Start::AtFirstCall, None) => None,
+    }
+}
+
 impl Shared {
+    fn is_lazy(&self) -> bool {
+        self.link.server.start == Start::AtFirstCall
+    }
+
+    fn is_idle(&self) -> bool {
+        self.lock().state == ServerState::Idle
+    }
+
+    /// Whether it was started only to say what it offers.
+    pub(crate) fn is_only_listed(&self) -> bool {
+        let never_ready = self.lock().era.is_none();
+        self.is_lazy() && never_ready && !self.link.is_wanted()
+    }
+
+    /// Keeps what it offers, where that will be asked for.
+    pub(crate) async fn keep_specs(&self, listed: &Listed) {
+        let (true, Some(specs)) = (self.is_lazy(), &self.host.specs) else {
+            return;
+        };
+        let server = &self.link.server;
+        let Some(bytes) = cache::write(&cache::key(server), &listed.tools) else {
+            tracing::warn!(server = %server.name, "what it offers is too long to be kept");
+            return;
+        };
+        let (specs, name) = (specs.clone(), server.name.clone());
+        let kept = tokio::task::spawn_blocking(move || specs.keep(name.as_str(), &bytes));
+        if let Err(error) = kept.await {
+            tracing::warn!(server = %server.name, %error, "what it offers was not kept");
+        }
+    }
+
+    /// It does not run, and nobody has called it yet.
+    fn idle(&self) {
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Idle);
+        }
+        self.publish();
+        self.link.rest(Live::Idle);
+    }
+
+    /// Waits until a call wants it, and gives whether one does before all of it ends.
+    async fn woken(&self, stop: &Cancel) -> bool {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => return false,
+            () = self.link.wanted.notified() => {}
+        }
+        {
+            let mut state = self.lock();
+            self.enter(&mut state, ServerState::Starting);
+        }
+        self.publish();
+        self.link.set(Live::Starting);
+        true
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,6 +364,14 @@ impl Shared {
             self.enter(&mut state, ServerState::Ready);
             state.ready_at = Some(Instant::now());
             state.era = Some(era);
+            if self.is_lazy() {
+                let known: Vec<_> = state.tools.iter().map(|tool| tool.remote.clone()).collect();
+                let first = known.is_empty();
+                state.changed = cache::difference(&known, &listed.tools).filter(|_| !first);
+                if let Some(changed) = &state.changed {
+                    tracing::warn!(server = %self.link.server.name, changed, "its tools are not those that were kept of it");
+                }
+            }
         }
         self.offer(listed);
         self.link.set(Live::Ready(connection.clone()));
@@ -293,7 +396,12 @@ impl Shared {
             .collect();
         {
             let mut state = self.lock();
-            state.tools = tools;
+            let before = std::mem::replace(&mut state.tools, tools);
+            for tool in before {
+                if !state.tools.iter().any(|now| Arc::ptr_eq(now, &tool)) {
+                    tool.supersede();
+                }
+            }
             state.faults = faults;
         }
         self.publish();
@@ -326,7 +434,7 @@ impl Shared {
             state.last_error = Some(format!("{code}{why}"));
         }
         self.publish();
-        self.link.set(down);
+        self.link.rest(down);
     }
 
     fn again(&self) {
@@ -363,7 +471,14 @@ impl Shared {
             (ServerState::Starting, None) => Some("it is starting".to_owned()),
             (ServerState::Starting, Some(why)) => Some(format!("it is started again: {why}")),
             (ServerState::Down, why) => Some(why.clone().unwrap_or_default()),
-            (ServerState::Ready | ServerState::Degraded | ServerState::Disabled, _) => None,
+            // One that is not needed yet is not wanting.
+            (
+                ServerState::Idle
+                | ServerState::Ready
+                | ServerState::Degraded
+                | ServerState::Disabled,
+                _,
+            ) => None,
         };
         faults.extend(whole.map(|why| Fault {
             what: "server".to_owned(),

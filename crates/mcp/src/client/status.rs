@@ -26,6 +26,12 @@ pub struct ServerStatus {
     pub tools: usize,
     /// How often it was started again.
     pub restarts: u32,
+    /// Whether it is started only at its first call.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub lazy: bool,
+    /// How its tools differed from those that were kept of it, when it was started last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<String>,
 }
 
 /// How a server is spoken to.
@@ -40,6 +46,8 @@ pub enum Transport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
+    /// It does not run yet: the first call of one of its tools starts it.
+    Idle,
     /// It is being started.
     Starting,
     /// It answers.

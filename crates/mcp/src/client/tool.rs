@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -33,6 +34,8 @@ pub(crate) struct McpTool {
     spec: ToolSpec,
     /// What its results are held to, in so far as it is told when they do not fit.
     output: Option<Validator>,
+    /// Whether the server says something else of it now, or nothing.
+    superseded: AtomicBool,
     link: Arc<Link>,
 }
 
@@ -67,10 +70,33 @@ impl McpTool {
                 remote,
                 spec,
                 output,
+                superseded: AtomicBool::new(false),
                 link,
             },
             fault,
         )
+    }
+
+    /// The server says something else of it now, or nothing.
+    pub(crate) fn supersede(&self) {
+        self.superseded.store(true, Ordering::Relaxed);
+    }
+
+    fn is_superseded(&self) -> bool {
+        self.superseded.load(Ordering::Relaxed)
+    }
+
+    /// The call was judged as one of a tool that is not there any more: its server was started for
+    /// it and offers another of that name, or none.
+    fn is_another(&self) -> ToolError {
+        let (server, tool) = (&self.link.server.name, &self.remote.name);
+        ToolError::new(
+            Code::Conflict,
+            format!(
+                "the MCP server {server} does not offer {tool} as it was kept; nothing was called"
+            ),
+        )
+        .with_hint("what it offers now is in the next request")
     }
 
     async fn wait(
@@ -193,7 +219,11 @@ impl Tool for McpTool {
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let _place = self.link.enter(&cx.cancel).await?;
+        let before = self.is_superseded();
         let connection = self.link.connection(&cx.cancel).await?;
+        if self.is_superseded() && !before {
+            return Err(self.is_another());
+        }
         let params = Map::from_iter([
             ("name".to_owned(), Value::from(self.remote.name.as_str())),
             ("arguments".to_owned(), args),

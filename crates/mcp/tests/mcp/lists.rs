@@ -312,6 +312,8 @@ fn the_status_is_what_the_api_documents() {
         last_error: Some("it ended with code 1".to_owned()),
         tools: 4,
         restarts: 1,
+        lazy: false,
+        changed: None,
     };
     insta::assert_json_snapshot!(status);
 }

@@ -14,6 +14,7 @@ mod gateway;
 mod gateway_client;
 mod hosted;
 mod http;
+mod lazy;
 mod lists;
 mod lives;
 mod peers;

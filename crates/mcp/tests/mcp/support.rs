@@ -28,6 +28,7 @@ pub(crate) fn host() -> Host {
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("LANG".into(), "C.UTF-8".into()),
         ],
+        specs: None,
         clock: Arc::new(SystemClock),
     }
 }

@@ -12,6 +12,7 @@ mod authority;
 mod codes;
 mod expansion;
 mod hostile;
+mod lazy;
 mod macros;
 mod presentation;
 mod presets;

@@ -88,6 +88,12 @@ elif mode == "tells":
     sys.exit(5)
 elif mode == "dies":
     tools = [tool("die"), tool("echo")]
+elif mode == "lists_once":
+    if life > 1:
+        sys.exit("it has no licence")
+elif mode == "by_life":
+    same = tool("same")
+    tools = [same, tool("old"), tool("other")] if life == 1 else [same, tool("new"), tool("other", description="Does another thing.")]
 elif mode == "structured":
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tools = [tool("good", outputSchema=schema), tool("bad", outputSchema=schema)]
