@@ -202,23 +202,24 @@ impl<'a> Run<'a> {
             None => self.writer.folded(|log| answer(log)).await,
         };
         let actions = self.suggest_actions(ending.outcome, &answer).await;
-        let output = RunOutput {
+        // The answer may be long, so it is shared while it is stored.
+        let output = Arc::new(RunOutput {
             status: ending.outcome,
             answer,
             suggested_actions: actions.suggested,
             error: ending.error,
-        };
+        });
         let mut entries = ending.last;
         entries.extend(actions.entries);
         entries.push(EntryBody::Event(EventBody::RunFinished {
             outcome: ending.outcome,
-            output: Arc::new(output.clone()),
+            output: output.clone(),
         }));
         self.writer.record(entries).await?;
         Ok(RunEnd {
             run: self.writer.run().clone(),
             outcome: ending.outcome,
-            output,
+            output: Arc::unwrap_or_clone(output),
             waiting: match ending.outcome {
                 RunOutcome::Waiting => self.writer.folded(|log| log.waiting()).await,
                 RunOutcome::Success

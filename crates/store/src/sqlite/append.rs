@@ -53,7 +53,7 @@ pub(super) async fn append(
     let rows: Vec<NewRow> = entries.into_iter().map(row).collect::<Result<_, _>>()?;
 
     let mut writing = database.write().await.map_err(failed)?;
-    let advanced = write(&mut writing.connection, &place, &rows)
+    let advanced = write(&mut writing.connection, &place, rows)
         .await
         .map_err(failed)?;
     let end = match advanced {
@@ -75,10 +75,10 @@ enum Advanced {
 async fn write(
     connection: &mut SqliteConnection,
     place: &Place<'_>,
-    rows: &[NewRow],
+    rows: Vec<NewRow>,
 ) -> Result<Advanced, sqlx::Error> {
     let sql = [BEGIN, advance_sql(place), &insert_sql(rows.len()), "COMMIT"].join(";\n");
-    let mut query = advance(sqlx::query(AssertSqlSafe(sql)), place, rows);
+    let mut query = advance(sqlx::query(AssertSqlSafe(sql)), place, &rows);
     for (seq, row) in (place.expected + 1..).zip(rows) {
         query = insert(query, place, seq, row);
     }
@@ -203,13 +203,14 @@ fn insert_sql(rows: usize) -> String {
     statements.join(";\n")
 }
 
-fn insert<'q>(query: Values<'q>, place: &Place<'q>, seq: i64, row: &'q NewRow) -> Values<'q> {
+/// The body may be long: it is handed on and not copied.
+fn insert<'q>(query: Values<'q>, place: &Place<'q>, seq: i64, row: NewRow) -> Values<'q> {
     let query = query
         .bind(seq)
-        .bind(row.run.as_str())
+        .bind(row.run.as_str().to_owned())
         .bind(row.event_seq)
         .bind(row.kind)
-        .bind(&row.body)
+        .bind(row.body)
         .bind(row.at);
     owned(query, place.scope, place.session)
 }
