@@ -34,7 +34,9 @@ pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunErr
 pub use outfitter_core::*;
 pub use outfitter_process::SupervisorProgram;
 pub use outfitter_skills::{SkillCatalog, SkillProxy};
-pub use outfitter_tools::{NativeSource, PresetContext, ToolRegistry, tool};
+pub use outfitter_tools::{
+    LazySource, NativeSource, PresetContext, StartTools, ToolRegistry, tool,
+};
 pub use surface::{
     ConversationError, Conversations, emit_tool_progress, emit_tool_progress_closed,
     run_if_supervisor,

@@ -9,9 +9,10 @@ use outfitter_auth::{Issuer, Lifetime, SigningKey};
 use outfitter_builtin::PluginApis;
 use outfitter_commands::{Credentials, ProgramSettings, ProjectCli};
 use outfitter_core::{NameSet, SourceId, ToolSource};
-use outfitter_mcp::{Enabled, McpSource, ServerStatus, StdioServer};
+use outfitter_mcp::{Enabled, McpSource, ServerStatus, Start, StdioServer};
 use outfitter_process::SupervisorProgram;
 
+use super::specs::SpecFiles;
 use super::{BuildError, Outfitter, names, settings};
 use crate::config::sections::{Credential, McpServer, Program};
 use crate::env::{self, Name};
@@ -157,6 +158,7 @@ impl Outfitter {
             supervisor: supervisor.clone(),
             env: variables.into_iter().filter_map(variable).collect(),
             clock: self.clock.clone(),
+            specs: Some(Arc::new(SpecFiles::below(&self.data_dir))),
         };
         for (name, server) in &config.mcp.servers {
             let server = self.server(name, server)?;
@@ -202,6 +204,11 @@ impl Outfitter {
             Enabled::Yes
         } else {
             Enabled::No
+        };
+        built.start = if server.lazy {
+            Start::AtFirstCall
+        } else {
+            Start::AtOnce
         };
         built.tools = NameSet::of(server.tools.iter().map(String::as_str));
         built.min_role = server.min_role;

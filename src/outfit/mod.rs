@@ -21,6 +21,7 @@ mod served;
 mod session;
 mod settings;
 mod skills;
+mod specs;
 
 pub use backends::BackendFound;
 pub use builder::Builder;

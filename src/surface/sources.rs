@@ -1,6 +1,10 @@
 //! MCP servers and skills, given to a program in its own code.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use outfitter_core::{InvalidId, SourceId, ToolSpec, Trust};
+use outfitter_tools::{LazySource, StartTools};
 
 use crate::Builder;
 use crate::config::Config;
@@ -28,6 +32,45 @@ impl Builder {
         self.configured(|config| {
             config.mcp.servers.insert(name.to_owned(), server);
         })
+    }
+
+    /// Adds tools that are made only at the first call of one of them: until then they are listed by
+    /// what is known of them. For an MCP server, [`McpServer::lazy`] says the same.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use outfitter::{Builder, StartTools, Tool, ToolError, ToolName, ToolSpec};
+    /// use outfitter::{config::Config, env::Environment};
+    ///
+    /// struct Camera;
+    ///
+    /// #[async_trait::async_trait]
+    /// impl StartTools for Camera {
+    ///     async fn start(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
+    ///         Err(ToolError::unavailable("there is no camera"))
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schema = serde_json::json!({ "type": "object" });
+    /// let look = ToolSpec::new(ToolName::new("look")?, "Takes a picture.", schema);
+    /// let builder = Builder::new(Config::default(), Environment::default())
+    ///     .lazy_tools("camera", vec![look], Camera)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`outfitter_core::InvalidId`] when a source cannot be called so.
+    pub fn lazy_tools(
+        self,
+        name: &str,
+        known: Vec<ToolSpec>,
+        start: impl StartTools + 'static,
+    ) -> Result<Self, InvalidId> {
+        let id = SourceId::new(name)?;
+        let source = LazySource::new(id, Trust::Operator, known, start);
+        Ok(self.source(Arc::new(source)))
     }
 
     /// Adds a directory of skills: each directory in it with a `SKILL.md` is one, as for

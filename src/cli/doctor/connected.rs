@@ -81,6 +81,10 @@ fn server(server: &ServerStatus) -> Check {
     let tools = counted(server.tools, "tool");
     match server.status {
         ServerState::Ready => Check::ok("mcp", format!("{name}: ready, {tools}")),
+        ServerState::Idle => Check::ok(
+            "mcp",
+            format!("{name}: idle, {tools}; its first call starts it"),
+        ),
         ServerState::Disabled => Check::ok("mcp", format!("{name}: turned off")),
         ServerState::Degraded => Check::warn("mcp", finding(&format!("degraded, {tools}"))),
         ServerState::Starting => Check::warn("mcp", finding("still starting")).hint(format!(

@@ -48,6 +48,9 @@ pub struct McpServer {
     pub builtin: Option<String>,
     /// Whether it is used.
     pub enabled: bool,
+    /// Whether it is started only when one of its tools is called for the first time. What it offers
+    /// is kept below the data directory until then; without that it is started once to be asked.
+    pub lazy: bool,
     /// Its tools that are used: names, and globs with `*` and `?`.
     pub tools: Vec<String>,
     /// The least role that may call them.
@@ -73,6 +76,7 @@ impl Default for McpServer {
             cwd: None,
             builtin: None,
             enabled: true,
+            lazy: false,
             tools: vec!["*".to_owned()],
             min_role: Role::User,
             connect_timeout_seconds: 20,

@@ -56,6 +56,51 @@ fn a_server_is_let_end_by_itself_after_a_call() {
     assert_eq!(mark, "ended\n");
 }
 
+/// The server of notes, which tells how often it was started.
+fn counted(more: &str) -> String {
+    format!(
+        "[mcp.servers.n]\ncommand = \"sh\"\ncwd = \".\"\n\
+         args = [\"-c\", \"echo started >> starts && exec {PROGRAM} __mcp-notes --file notes.json\"]\n{more}\n"
+    )
+}
+
+#[test]
+fn a_lazy_server_is_started_at_its_first_call() {
+    let world = World::with(&counted("lazy = true"));
+    let starts = || {
+        let text = std::fs::read_to_string(world.path("here/starts")).unwrap_or_default();
+        text.lines().count()
+    };
+    let all = ["n__add", "n__delete", "n__get", "n__list"];
+    // Once, to be asked what it offers; after that nobody has to ask.
+    assert_eq!(of(&listed(&world, &[]), "n__"), all);
+    assert_eq!(starts(), 1);
+    assert_eq!(of(&listed(&world, &[]), "n__"), all);
+    let doctor = world.run_with(&["doctor"], &[PATH]);
+    let says = "n: idle, 4 tools; its first call starts it";
+    assert!(doctor.stdout.contains(says), "{}", doctor.shown());
+    assert_eq!(starts(), 1);
+    let output = call(&world, "n__add", &json!({"title": "t", "text": "x"}));
+    assert_eq!(output["status"], "success", "{output}");
+    assert_eq!(starts(), 2);
+    // Changed, it is another one. And one that cannot be started any more has its tools, which say
+    // why they cannot be called.
+    world.write(
+        "here/outfitter.toml",
+        &counted("lazy = true\nenv = { LEVEL = \"2\" }"),
+    );
+    assert_eq!(of(&listed(&world, &[]), "n__"), all);
+    assert_eq!(starts(), 3);
+    std::fs::remove_file(world.path("here/starts")).unwrap();
+    std::fs::create_dir(world.path("here/starts")).unwrap();
+    world.write("here/notes.json", "no notes");
+    let output = call(&world, "n__list", &json!({}));
+    assert!(
+        output["error"]["code"] == "unavailable" || output["status"] == "error",
+        "{output}"
+    );
+}
+
 #[test]
 fn servers_are_used_or_not_as_they_are_switched() {
     let tools = |more: &str, all: &str| {

@@ -38,5 +38,6 @@ mod tests;
 pub use api::{Api, fetch_document};
 pub use document::MAX_DOCUMENT_BYTES;
 pub use error::ApiError;
+pub use name::valid_api_name;
 pub use settings::{ApiSettings, Offer};
-pub use source::{PLUGIN_APIS, PluginApis};
+pub use source::{ApiStatus, PLUGIN_APIS, PluginApis};

@@ -24,7 +24,8 @@ const MARK: &str = "-x";
 const MARK_DIGITS: usize = 12;
 
 /// Whether an API can be called this: 1 to 30 of `[A-Za-z0-9_-]`, no `_` at either end, no `__`.
-pub(super) fn fits_api(name: &str) -> bool {
+#[must_use]
+pub fn valid_api_name(name: &str) -> bool {
     (1..=MAX_API).contains(&name.len())
         && name.bytes().all(is_name_byte)
         && !name.starts_with('_')

@@ -3,7 +3,7 @@
 use outfitter_core::ToolName;
 use outfitter_net::Origin;
 use outfitter_net::reqwest::{Method, Url};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::{self, Body, From, Media};
 use super::error::Unusable;
@@ -127,6 +127,10 @@ pub(super) fn only(
         Value::Object(map) => {
             let mut plain = map.clone();
             plain.shift_remove("$defs");
+            // What names no argument and does not speak of others has none.
+            if !plain.contains_key("properties") && !plain.contains_key("additionalProperties") {
+                plain.insert("properties".to_owned(), Value::Object(Map::new()));
+            }
             (body::apart(&media, &Value::Object(plain)).cloned(), schema)
         }
         other => return Err(Unusable::new(format!("it is {other}, and no schema"))),

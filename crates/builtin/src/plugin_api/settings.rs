@@ -131,7 +131,7 @@ impl Given {
 impl ApiSettings {
     /// Checks what can be wrong with them by themselves.
     pub(super) fn check(&self) -> Result<(), ApiError> {
-        if !name::fits_api(&self.name) {
+        if !name::valid_api_name(&self.name) {
             return Err(ApiError::Name(self.name.clone()));
         }
         match &self.url {

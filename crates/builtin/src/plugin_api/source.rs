@@ -57,6 +57,27 @@ impl PluginApis {
         Ok(source)
     }
 
+    /// How much of each API is offered; those that cannot be used at all are faults.
+    #[must_use]
+    pub fn status(&self) -> Vec<ApiStatus> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let offered = self.snapshot();
+        let is_offered = |name: &ToolName| {
+            let mut tools = offered.tools.iter();
+            tools.any(|tool| tool.spec().name == *name)
+        };
+        let apis = state.apis.iter().map(|api| ApiStatus {
+            name: api.name.clone(),
+            operations: api.tools.len(),
+            offered: api
+                .tools
+                .iter()
+                .filter(|tool| is_offered(&tool.spec().name))
+                .count(),
+        });
+        apis.collect()
+    }
+
     /// Offers what is on this list from now on.
     pub fn allow(&self, allowlist: impl IntoIterator<Item = String>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,6 +91,17 @@ impl PluginApis {
             });
         });
     }
+}
+
+/// How much of an API is offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApiStatus {
+    /// Its name.
+    pub name: String,
+    /// How many operations of it can be.
+    pub operations: usize,
+    /// How many are.
+    pub offered: usize,
 }
 
 impl State {

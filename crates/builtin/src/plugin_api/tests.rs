@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn every_name_is_one(operation in ".{0,90}", api in "[A-Za-z0-9-]([A-Za-z0-9-]|_[a-z]){0,12}") {
-        prop_assume!(name::fits_api(&api));
+        prop_assume!(name::valid_api_name(&api));
         if let Some(tool) = name::tool(&api, &operation) {
             let text = tool.as_str();
             prop_assert!(text.len() <= 64 && !text.contains("__"), "{}", text);

@@ -343,6 +343,21 @@ fn an_api_of_one_operation_is_a_tool_of_its_own_name() {
         }));
     }
     insta::assert_json_snapshot!(told);
+    for (schema, arguments) in [
+        (json!({}), json!([])),
+        (
+            json!({ "type": "object", "description": "None." }),
+            json!([]),
+        ),
+        (json!({ "additionalProperties": true }), json!(["body"])),
+    ] {
+        let offer = Offer::One {
+            method: Method::POST,
+            schema,
+        };
+        let (tools, _) = offered(&settings("weather", url), offer);
+        assert_eq!(tools[0].spec().input_schema["required"], arguments);
+    }
     let error = read(&settings("weather", None), one(Method::GET))
         .err()
         .unwrap();

@@ -1,0 +1,101 @@
+//! What servers offer, kept in a file for each below the data directory.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use outfitter_mcp::{MAX_SPECS_BYTES, SpecCache};
+use outfitter_store::create_private_dir;
+
+/// The directory below the data directory.
+const DIR: &str = "mcp";
+
+/// Whoever may read the data directory, and nobody else.
+const MODE: u32 = 0o600;
+
+/// A file for each server.
+pub(super) struct SpecFiles(PathBuf);
+
+impl SpecFiles {
+    /// Below this data directory. Nothing is made before there is something to keep.
+    pub(super) fn below(data_dir: &Path) -> Self {
+        Self(data_dir.join(DIR))
+    }
+
+    fn write(&self, server: &str, specs: &[u8]) -> std::io::Result<()> {
+        create_private_dir(&self.0)?;
+        // Another process may keep the same at the same time; each renames its own.
+        let own = format!(".{server}.{}", std::process::id());
+        let own = self.0.join(own);
+        let _stale = std::fs::remove_file(&own);
+        let mut options = std::fs::OpenOptions::new();
+        let file = options.write(true).create_new(true).mode(MODE).open(&own);
+        let written = file.and_then(|mut file| file.write_all(specs));
+        let kept = written.and_then(|()| std::fs::rename(&own, self.file(server)));
+        if kept.is_err() {
+            let _gone = std::fs::remove_file(&own);
+        }
+        kept
+    }
+
+    fn file(&self, server: &str) -> PathBuf {
+        self.0.join(format!("{server}.json"))
+    }
+}
+
+impl SpecCache for SpecFiles {
+    fn load(&self, server: &str) -> Option<Vec<u8>> {
+        let file = std::fs::File::open(self.file(server)).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        file.take(MAX_SPECS_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+            .ok()?;
+        (bytes.len() <= MAX_SPECS_BYTES).then_some(bytes)
+    }
+
+    fn keep(&self, server: &str, specs: &[u8]) {
+        if let Err(error) = self.write(server, specs) {
+            tracing::warn!(server, %error, "what an MCP server offers was not kept");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_for_its_owner_and_takes_the_place_of_what_was() {
+        let data = tempfile::tempdir().unwrap();
+        let files = SpecFiles::below(&data.path().join("data"));
+        assert_eq!(files.load("notes"), None);
+        files.keep("notes", b"one");
+        files.keep("notes", b"two");
+        files.keep("other", b"three");
+        assert_eq!(files.load("notes").as_deref(), Some(&b"two"[..]));
+        let dir = data.path().join("data/mcp");
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&dir), mode(&dir.join("notes.json"))), (0o700, 0o600));
+        assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn what_cannot_be_read_or_kept_costs_nothing() {
+        let data = tempfile::tempdir().unwrap();
+        let files = SpecFiles::below(data.path());
+        std::fs::create_dir_all(data.path().join("mcp/notes.json")).unwrap();
+        assert_eq!(files.load("notes"), None);
+        files.keep("notes", b"one");
+        assert_eq!(files.load("notes"), None);
+        let left = std::fs::read_dir(data.path().join("mcp")).unwrap().count();
+        assert_eq!(left, 1, "nothing half done stays");
+        let large = vec![b' '; MAX_SPECS_BYTES + 1];
+        files.keep("large", &large);
+        assert_eq!(files.load("large"), None);
+    }
+}
