@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use outfitter_core::{CallFacts, Hash, Targets, canonical};
+use outfitter_core::{CallFacts, Hash, Targets, ToolSpec, canonical};
 use outfitter_text::command_line::{
     self, Command, Flow, Redirection, is_harmless_variable, quoted,
 };
@@ -11,6 +11,7 @@ use outfitter_text::is_invisible;
 use serde_json::{Value, json};
 
 use super::rules::plain_environment;
+use crate::naming::split_qualified;
 
 /// Programs whose first words say what they do, and how many words those are. Of any other program
 /// a remembered command is the very same words.
@@ -134,6 +135,7 @@ pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Part>> {
         let whole = json!({
             "v": 2,
             "tool": call.spec.name,
+            "says": says(call.spec),
             "arguments": names,
             "directory": directory,
             "effects": effects,
@@ -146,6 +148,14 @@ pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Part>> {
         }
     };
     Some(parts.into_iter().map(of).collect())
+}
+
+/// What a tool from elsewhere says of itself: one that says something else is another tool, however
+/// it is called. Ours are what they are.
+fn says(spec: &ToolSpec) -> Option<Hash> {
+    split_qualified(spec.name.as_str())?;
+    let whole = json!([spec.description, spec.input_schema]);
+    Some(Hash::of(canonical(&whole)))
 }
 
 /// The program and the subcommand, and which options it has; or all of its words.

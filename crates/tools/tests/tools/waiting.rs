@@ -218,6 +218,17 @@ async fn an_approval_runs_the_call_only_on_a_clear_yes(
     assert_eq!(output.status, status, "{:?}", output.error);
 }
 
+#[tokio::test]
+async fn an_approval_of_other_arguments_runs_nothing() {
+    let world = World::new([
+        Probe::new("fetch").spec(|spec| spec.effects = Effects::of(&[Effect::Network]))
+    ]);
+    let interrupt = approval(&world);
+    let given = answer(&interrupt, person(), json!(true));
+    let output = resumed(&world, "fetch", r#"{"topic":"dinner"}"#, &interrupt, given).await;
+    assert_eq!(output.error.as_ref().unwrap().code, Code::Conflict);
+}
+
 fn approval(world: &World) -> Interrupt {
     Interrupt {
         id: InterruptId::new("int_1").unwrap(),

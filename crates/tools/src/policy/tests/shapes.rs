@@ -151,3 +151,34 @@ fn what_is_remembered_is_told_to_people(
     let parts: Vec<&str> = parts.iter().map(|part| part.told.trim()).collect();
     assert_eq!(parts, told);
 }
+
+/// A server that changes what a tool of it says has another tool there.
+#[test]
+fn h09_a_tool_from_elsewhere_that_says_something_else_is_asked_about_again() {
+    let of = |name: &str, description: &str, schema: Value| {
+        let refusing = RefusingSandbox::new();
+        let name = outfitter_core::ToolName::new(name).unwrap();
+        let spec = ToolSpec::new(name, description, schema);
+        let (facts, args) = (Facts::of(&spec), json!({"x": 1}));
+        let call = CallFacts {
+            spec: &spec,
+            args: &args,
+            facts: &facts,
+            sandbox: refusing.info(),
+            files: refusing.files(),
+            agent: MAIN_AGENT,
+        };
+        shape(&call).unwrap().remove(0).hash
+    };
+    let plain = || json!({"type": "object"});
+    let approved = of("far__send", "sends", plain());
+    assert_eq!(of("far__send", "sends", plain()), approved);
+    assert_ne!(of("far__send", "sends, to all", plain()), approved);
+    let other = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
+    assert_ne!(of("far__send", "sends", other), approved);
+    // Our own words may become better ones.
+    assert_eq!(
+        of("send", "sends", plain()),
+        of("send", "sends well", plain())
+    );
+}

@@ -106,7 +106,7 @@ fn a_table_reads_commands_and_paths_as_such() {
 #[test]
 fn an_argument_that_is_left_out_has_its_default() {
     let spec = crate::read_artifact(10).spec().clone();
-    let rules = vec![table(Verdict::Deny, json!({"offset": 0}))];
+    let rules = [table(Verdict::Deny, json!({"offset": 0}))];
     let (facts, args) = (Facts::of(&spec), json!({"id": "x"}));
     let refusing = RefusingSandbox::new();
     let sandbox = refusing.info().clone();
