@@ -73,3 +73,23 @@ fn told(error: &BrowserError) -> ToolError {
         _ => ToolError::failed(message),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_browser_it_is_said_how_to_have_one() {
+        let error = told(&BrowserError::Missing);
+        assert_eq!(error.code(), Code::Unavailable);
+        let hint = error.info().hint.clone();
+        assert!(hint.is_some_and(|hint| hint.contains("apt-get install chromium")));
+    }
+
+    #[test]
+    fn what_cannot_be_held_is_not_run() {
+        let error = told(&BrowserError::Unheld("no Landlock".to_owned()));
+        assert_eq!(error.code(), Code::Unavailable);
+        assert!(error.to_string().contains("no Landlock"), "{error}");
+    }
+}

@@ -47,6 +47,7 @@ mod files;
 mod jobs;
 mod lost;
 mod one_shot;
+mod pictures;
 mod remote;
 mod rules;
 mod shell;

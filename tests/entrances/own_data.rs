@@ -90,6 +90,7 @@ fn no_file_tool_of_an_admin_reaches_our_data_whatever_is_open() {
             ),
             ("grep", json!({"pattern": "precious", "path": path})),
             ("analyze_image", json!({"image": path})),
+            ("render_html2png", json!({"path": path})),
         ] {
             failed(
                 &bob.call("s", tool, &arguments).json(),

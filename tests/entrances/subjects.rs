@@ -30,7 +30,7 @@ impl Hers {
             let output = done(at, "file_write", &json!({"path": path, "content": content}));
             assert_eq!(output["status"], "success", "{output}");
         };
-        write("kept.txt", &format!("{WORDS} {}\n", "words ".repeat(200)));
+        write("kept.txt", &format!("{WORDS} {}\n", "words ".repeat(5000)));
         write("deep/kept.txt", WORDS);
         let read = done(at, "file_read", &json!({"path": "kept.txt"}));
         let shell = json!({"command": format!("echo {WORDS}; sleep 600"), "block_until_ms": 100});
@@ -151,6 +151,7 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
         ("grep", json!({"path": path, "pattern": "."})),
         ("grep", json!({"glob": path, "pattern": "."})),
         ("analyze_image", json!({"image": path})),
+        ("render_html2png", json!({"path": path})),
     ]
 }
 
@@ -189,7 +190,10 @@ fn link(at: &At, world: &World, who: &str, hers: &Path) {
 fn world_of(world: &World, admin_open: bool) -> Within {
     Within::start_with(
         world,
-        |config| config.files.admin_open = admin_open,
+        |config| {
+            config.files.admin_open = admin_open;
+            config.tools.max_result_tokens = 2000;
+        },
         |builder| builder,
     )
 }
@@ -279,7 +283,7 @@ fn no_command_sees_what_another_has() {
             "cat",
             "ls -la",
             "test -e",
-            "stat",
+            "stat -L",
             "touch",
             "rm -f",
             "cd",

@@ -52,11 +52,8 @@ const WITH_PIPES: &str = "exec \"$@\" 3<&0 4>&1 </dev/null >&2";
 /// How long all of it may take.
 const RUN_TIME: Duration = Duration::from_secs(45);
 
-/// The most memory that all of it takes.
+/// The most memory that all of it takes; each of its processes, where no control group can be made.
 const MAX_MEMORY_BYTES: u64 = 2 << 30;
-
-/// The most processes and threads.
-const MAX_PROCESSES: u64 = 1024;
 
 /// The largest file in its folder.
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -249,7 +246,6 @@ fn spec(program: &Path, level: Level, folder: &Path) -> ChildSpec {
             blank: Vec::new(),
         }),
         limits: Limits {
-            processes: MAX_PROCESSES,
             memory_bytes: Some(MAX_MEMORY_BYTES),
             file_bytes: MAX_FILE_BYTES,
             ..Limits::DEFAULT
