@@ -4,7 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use outfitter_core::{Level, Sandbox as _, SandboxError, Scope, SessionId};
-use outfitter_sandbox::ssh::{self, Identity, Remote, SshSandbox, SshSession};
+use outfitter_sandbox::ProcessSandbox;
+use outfitter_sandbox::ssh::{self, Identity, Remote, SshSession};
 use outfitter_store::{create_private_dir, path_segment};
 
 use super::backends::BackendFound;
@@ -19,7 +20,7 @@ impl Outfitter {
         scope: &Scope,
         session: &SessionId,
         workspace: &Path,
-    ) -> Result<SshSandbox, BuildError> {
+    ) -> Result<ProcessSandbox, BuildError> {
         let config = self.config();
         let settings = config.sandbox.ssh.as_ref().ok_or_else(|| {
             unavailable("[sandbox] backend = \"ssh\" needs [sandbox] ssh, which names the account")
@@ -111,7 +112,7 @@ impl Outfitter {
                     account.user,
                     account.host,
                     account.port,
-                    sandbox.machine(),
+                    sandbox.machine().unwrap_or_default(),
                     sandbox.info().workspace.display(),
                 ),
                 hint: None,

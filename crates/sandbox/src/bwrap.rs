@@ -18,9 +18,10 @@ use outfitter_process::{
     seccomp_program, spawn,
 };
 
+use crate::bwrap_check::checked;
 use crate::hold::{Held, Hold};
 use crate::host::Host;
-use crate::jobs::sandbox_error;
+use crate::launch::sandbox_error;
 use crate::local::{LocalPolicy, Session, open_held};
 use crate::mount_plan::{Mount, MountPlan, plan};
 use crate::network::Reach;
@@ -203,6 +204,7 @@ impl Bubblewrap {
                 cwd.display()
             )));
         }
+        let command = checked(command, &plan);
         let mut argv = self.beginning(confined.network);
         // Last, because mount points are made in them before.
         let mut read_only = vec![OsString::from("/"), "/run".into()];

@@ -1,9 +1,9 @@
 //! The jobs of one session: started, found, ended with it.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,20 +11,13 @@ use outfitter_core::{
     Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Lost, Offset, OutputChunk,
     SandboxError,
 };
-use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn};
 use tokio::task::JoinSet;
 
-use crate::environment::set;
-use crate::files::Writing;
-use crate::hold::Hold;
-use crate::job::{Job, Plan, Started};
-use crate::network::AllowedHosts;
-use crate::network::proxy::{Refusals, serve};
-use crate::protected::Protected;
+use crate::job::{Job, Plan};
+use crate::launch::Launch;
 use crate::records::Records;
-use crate::scratch::{Scratch, private_directory};
+use crate::scratch::private_directory;
 use crate::spool::{LEFT_SPOOL_BYTES, Quota, Spool, remove_stray};
-use crate::view::View;
 
 /// Jobs of one session that may run at once.
 pub const MAX_RUNNING_JOBS: usize = 64;
@@ -32,42 +25,37 @@ pub const MAX_RUNNING_JOBS: usize = 64;
 /// Ended jobs of one session whose output can still be read; the oldest goes first.
 pub const MAX_ENDED_JOBS: usize = 64;
 
-/// The shell of [`CommandLine::Shell`].
-const SHELL: &str = "/bin/sh";
-
 /// Where the spools are, below a session's directory.
 const SPOOLS: &str = "jobs";
 
-/// How every command of the session is run.
-pub(crate) struct Manner {
-    pub(crate) supervisor: SupervisorProgram,
-    pub(crate) workspace: PathBuf,
-    pub(crate) environment: Vec<(OsString, OsString)>,
-    pub(crate) hold: Hold,
-    pub(crate) limits: Limits,
-    /// The hosts that commands may reach, where they have a way out of a network of their own.
-    pub(crate) hosts: Option<Arc<AllowedHosts>>,
-    /// Hidden from confined commands, or kept from being written, as far as it exists when they
-    /// start.
-    pub(crate) protected: Protected,
-    /// What commands may reach, where something holds them.
-    pub(crate) view: Option<Arc<View>>,
-    pub(crate) scratch: Scratch,
-    pub(crate) clock: Arc<dyn Clock>,
-}
-
 /// The jobs. Dropping this ends them all.
 pub(crate) struct Jobs {
-    manner: Manner,
+    launch: Box<dyn Launch>,
+    clock: Arc<dyn Clock>,
     spools: PathBuf,
     quota: Arc<Quota>,
     records: Arc<Records>,
     known: Mutex<VecDeque<Arc<Job>>>,
     running: Mutex<JoinSet<()>>,
+    /// How many are being started.
+    starting: AtomicUsize,
+}
+
+/// One that is being started counts as one that runs.
+struct Starting<'a>(&'a AtomicUsize);
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Jobs {
-    pub(crate) fn new(manner: Manner, session_dir: &Path) -> Result<Self, SandboxError> {
+    pub(crate) fn new(
+        launch: impl Launch + 'static,
+        clock: Arc<dyn Clock>,
+        session_dir: &Path,
+    ) -> Result<Self, SandboxError> {
         let spools = session_dir.join(SPOOLS);
         private_directory(&spools).map_err(|source| SandboxError::Io {
             doing: "make the directory of job output".to_owned(),
@@ -80,12 +68,14 @@ impl Jobs {
         })?;
         let (records, known) = taken_up;
         Ok(Self {
-            manner,
+            launch: Box::new(launch),
+            clock,
             spools,
             quota,
             records: Arc::new(records),
             known: Mutex::new(known),
             running: Mutex::default(),
+            starting: AtomicUsize::new(0),
         })
     }
 
@@ -93,24 +83,15 @@ impl Jobs {
     pub(crate) async fn spawn(
         &self,
         command: CommandSpec,
-        writing: Writing,
+        writing: impl Send + 'static,
     ) -> Result<JobId, SandboxError> {
-        self.make_room()?;
-        self.manner
-            .scratch
-            .restore()
-            .map_err(|source| SandboxError::Io {
-                doing: "restore the scratch folder".to_owned(),
-                source,
-            })?;
-        let workdir = self.workdir(&command.workdir)?;
-        let spec = self.child(&command, workdir)?;
+        let _starting = self.make_room()?;
         let plan = Plan {
-            id: JobId::mint(&*self.manner.clock),
+            id: JobId::mint(&*self.clock),
             command: shown(&command.command),
-            started: self.manner.clock.now(),
+            started: self.clock.now(),
             timeout: command.timeout,
-            view: self.manner.view.clone(),
+            view: self.launch.view(),
             records: self.records.clone(),
         };
         let spool = Spool::create(&self.spools, &plan.id, self.quota.clone());
@@ -126,9 +107,7 @@ impl Jobs {
                 source,
             });
         }
-        let spawned = spawn(&self.manner.supervisor, spec).await;
-        let spawned = spawned.map_err(sandbox_error);
-        let started = match spawned.and_then(|spawned| self.open_outlet(spawned)) {
+        let started = match self.launch.start(&plan.id, &command).await {
             Ok(started) => started,
             Err(error) => {
                 self.records.remove(&plan.id);
@@ -209,15 +188,19 @@ impl Jobs {
     }
 
     /// Forgets what ended longest ago, and refuses when too much is running.
-    fn make_room(&self) -> Result<(), SandboxError> {
+    fn make_room(&self) -> Result<Starting<'_>, SandboxError> {
         let mut tasks = lock(&self.running);
         while tasks.try_join_next().is_some() {}
         drop(tasks);
         let mut known = lock(&self.known);
         let running = known.iter().filter(|job| job.is_running()).count();
-        if running >= MAX_RUNNING_JOBS {
+        let starting = self.starting.load(Ordering::Relaxed);
+        if running + starting >= self.launch.most() {
             return Err(SandboxError::Unavailable {
-                reason: format!("{running} commands of this session are running already"),
+                reason: format!(
+                    "{} commands of this session are running already",
+                    running + starting
+                ),
                 hint: Some("wait for one of them or kill it".to_owned()),
             });
         }
@@ -235,64 +218,9 @@ impl Jobs {
             }
             !forget
         });
-        Ok(())
-    }
-
-    /// Opens the command's way out, if it has one.
-    fn open_outlet(&self, mut spawned: Spawned) -> Result<Started, SandboxError> {
-        let mut ways = JoinSet::new();
-        let refusals = Refusals::default();
-        if let Some((listener, hosts)) = spawned.outlet.take().zip(self.manner.hosts.clone()) {
-            let listener =
-                tokio::net::TcpListener::from_std(listener).map_err(|source| SandboxError::Io {
-                    doing: "open the command's way to the network".to_owned(),
-                    source,
-                })?;
-            ways.spawn(serve(listener, hosts, refusals.clone()));
-        }
-        Ok(Started {
-            spawned,
-            refusals,
-            _ways: ways,
-        })
-    }
-
-    fn workdir(&self, workdir: &str) -> Result<PathBuf, SandboxError> {
-        if workdir.contains('\0') {
-            return Err(SandboxError::Invalid(
-                "the working directory contains a zero byte".to_owned(),
-            ));
-        }
-        Ok(match workdir {
-            "" | "." => self.manner.workspace.clone(),
-            // An absolute one replaces it: whether a command may be there is for the sandbox.
-            other => self.manner.workspace.join(other),
-        })
-    }
-
-    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> Result<ChildSpec, SandboxError> {
-        let mut env = self.manner.environment.clone();
-        for (name, value) in &command.env {
-            set(&mut env, name, value.into());
-        }
-        let argv = match &command.command {
-            CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
-            CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
-        };
-        let path = env.iter().find(|(name, _)| name == "PATH");
-        let path = path.map(|(_, dirs)| dirs.clone()).unwrap_or_default();
-        let held = self
-            .manner
-            .hold
-            .hold(argv, &path, cwd, &self.manner.protected)?;
-        Ok(ChildSpec {
-            argv: held.argv,
-            env,
-            cwd: held.cwd,
-            stdin: Stdin::Null,
-            confinement: held.confinement,
-            limits: self.manner.limits,
-        })
+        // Under the same lock as it was looked at.
+        self.starting.fetch_add(1, Ordering::Relaxed);
+        Ok(Starting(&self.starting))
     }
 }
 
@@ -339,46 +267,6 @@ fn shown(command: &CommandLine) -> String {
     match command {
         CommandLine::Shell(line) => line.clone(),
         CommandLine::Program(words) => words.join(" "),
-    }
-}
-
-/// Which of the two it was: the command's fault, or the sandbox's.
-pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
-    use outfitter_process::Stage;
-    match error {
-        SpawnError::Invalid(why) => SandboxError::Invalid(why.to_owned()),
-        SpawnError::Io { what, source } => SandboxError::Io {
-            doing: what.to_owned(),
-            source,
-        },
-        // Never elsewhere instead: what was meant for one directory can be the ruin of another.
-        SpawnError::Setup {
-            stage: Stage::WorkingDirectory,
-            detail,
-            source,
-        } => SandboxError::Workdir(format!(
-            "its working directory {detail} cannot be entered ({source}), and nothing was run"
-        )),
-        SpawnError::Setup {
-            stage: stage @ Stage::Execute,
-            detail,
-            source,
-        } => {
-            let on = if detail.is_empty() {
-                String::new()
-            } else {
-                format!(" {detail}")
-            };
-            SandboxError::Invalid(format!("{stage}{on}: {source}"))
-        }
-        SpawnError::Setup { ref source, .. } => SandboxError::Unavailable {
-            reason: format!("{error}: {source}"),
-            hint: None,
-        },
-        other => SandboxError::Unavailable {
-            reason: other.to_string(),
-            hint: None,
-        },
     }
 }
 

@@ -10,7 +10,8 @@
 //!   calls home
 //! - [`effective`]: the same as lists for people
 //! - [`opened`]: paths that no configuration can open
-//! - `jobs`, `job`, `spool`: commands that run, and their output
+//! - `launch`, `running`: how a command is started, and what is told of it while it runs
+//! - `jobs`, `job`, `spool`: the commands of a session, and their output
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
 //! - [`startup`]: what makes programs run outside the sandbox later, and is read only
 
@@ -18,6 +19,7 @@
 
 pub mod browser;
 pub mod bwrap;
+mod bwrap_check;
 pub mod effective;
 mod environment;
 pub mod files;
@@ -25,6 +27,7 @@ mod hold;
 pub mod host;
 mod job;
 mod jobs;
+mod launch;
 pub mod local;
 mod mount_plan;
 pub mod network;
@@ -34,6 +37,7 @@ mod process_sandbox;
 pub mod protected;
 mod records;
 pub mod roots;
+mod running;
 mod scratch;
 mod spool;
 pub mod ssh;

@@ -11,9 +11,10 @@ use crate::environment::{Visible, build};
 use crate::files::LocalFiles;
 use crate::hold::Hold;
 use crate::host::Host;
-use crate::jobs::{Jobs, Manner};
+use crate::jobs::Jobs;
+use crate::launch::Manner;
 use crate::network::{self, Reach};
-use crate::process_sandbox::ProcessSandbox;
+use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 use crate::protected::by_both_names;
 use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
@@ -150,12 +151,12 @@ pub(crate) fn open_held(
         protected: session.files.protected().clone(),
         workspace,
         scratch,
-        clock: session.clock,
     };
     Ok(ProcessSandbox {
         info,
-        jobs: Jobs::new(manner, &session.session_dir)?,
-        files: session.files,
+        jobs: Jobs::new(manner, session.clock, &session.session_dir)?,
+        files: SessionFiles::Here(session.files),
+        machine: None,
         left_out,
     })
 }

@@ -46,6 +46,16 @@ impl MountPlan {
         self.0.into_iter()
     }
 
+    /// What lies in a writable tree, and is a mount of its own.
+    pub(crate) fn in_writable(&self) -> impl Iterator<Item = (&Path, &Mount)> {
+        let lies_in_one = |path: &Path| {
+            let mut above = path.ancestors().skip(1);
+            above.any(|above| matches!(self.0.get(above), Some(Mount::Writable)))
+        };
+        let mounts = self.0.iter().map(|(path, mount)| (path.as_path(), mount));
+        mounts.filter(move |(path, _)| lies_in_one(path))
+    }
+
     /// Whether a directory is there to work in.
     pub(crate) fn shows(&self, directory: &Path) -> bool {
         self.seen(directory).is_some_and(|real| real.is_dir())

@@ -5,9 +5,10 @@ use outfitter_process::Confinement;
 
 use crate::environment::{Visible, build};
 use crate::hold::Hold;
-use crate::jobs::{Jobs, Manner};
+use crate::jobs::Jobs;
+use crate::launch::Manner;
 use crate::local::{Session, open_scratch};
-use crate::process_sandbox::ProcessSandbox;
+use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 
 /// The name of this backend.
 pub const BACKEND: &str = "passthrough";
@@ -44,12 +45,12 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         view: None,
         workspace,
         scratch,
-        clock: session.clock,
     };
     Ok(ProcessSandbox {
         info,
-        jobs: Jobs::new(manner, &session.session_dir)?,
-        files: session.files,
+        jobs: Jobs::new(manner, session.clock, &session.session_dir)?,
+        files: SessionFiles::Here(session.files),
+        machine: None,
         left_out: environment.left_out,
     })
 }

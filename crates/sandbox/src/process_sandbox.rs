@@ -1,5 +1,5 @@
-//! A sandbox whose commands are processes of this machine and whose files are its files, however
-//! the commands are held.
+//! A sandbox whose commands are processes and whose files are files of one machine, this one or
+//! another, however the commands are held.
 
 use std::time::Duration;
 
@@ -10,15 +10,25 @@ use outfitter_core::{
 };
 
 use crate::files::LocalFiles;
+use crate::files::remote::RemoteFiles;
 use crate::jobs::Jobs;
 
-/// A session's sandbox on this machine, as [`local`](crate::local), [`bwrap`](crate::bwrap) and
-/// [`passthrough`](crate::passthrough) open it. Its jobs end when it is dropped.
+/// A session's sandbox, as [`local`](crate::local), [`bwrap`](crate::bwrap),
+/// [`passthrough`](crate::passthrough) and [`ssh`](crate::ssh) open it. Its jobs end when it is
+/// dropped; those of another machine, because that notices the end of the connection.
 pub struct ProcessSandbox {
     pub(crate) info: SandboxInfo,
     pub(crate) jobs: Jobs,
-    pub(crate) files: LocalFiles,
+    pub(crate) files: SessionFiles,
     pub(crate) left_out: Vec<String>,
+    /// What the other machine says of its system, where it is another.
+    pub(crate) machine: Option<String>,
+}
+
+/// The files of a session.
+pub(crate) enum SessionFiles {
+    Here(LocalFiles),
+    There(RemoteFiles),
 }
 
 impl ProcessSandbox {
@@ -26,6 +36,13 @@ impl ProcessSandbox {
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// What the other machine says of its system, as `uname -sr` has it; none where the commands
+    /// are processes of this one.
+    #[must_use]
+    pub fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
     }
 
     /// Ends every job and waits until they are gone: the quiet end of a session. Dropping it ends
@@ -42,7 +59,11 @@ impl Sandbox for ProcessSandbox {
     }
 
     async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
-        self.jobs.spawn(command, self.files.command_begins()).await
+        match &self.files {
+            // What it writes counts with what file tools write, as long as it may.
+            SessionFiles::Here(files) => self.jobs.spawn(command, files.command_begins()).await,
+            SessionFiles::There(_) => self.jobs.spawn(command, ()).await,
+        }
     }
 
     async fn output(
@@ -72,6 +93,9 @@ impl Sandbox for ProcessSandbox {
     }
 
     fn files(&self) -> &dyn Files {
-        &self.files
+        match &self.files {
+            SessionFiles::Here(files) => files,
+            SessionFiles::There(files) => files,
+        }
     }
 }

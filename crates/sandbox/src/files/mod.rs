@@ -47,6 +47,7 @@ mod find;
 mod handle;
 mod hits;
 mod ignored;
+mod leads;
 mod limits;
 mod list;
 mod local;
@@ -69,4 +70,3 @@ mod write;
 
 pub use limits::{FileLimits, FileQuota, QuotaCounts};
 pub use local::LocalFiles;
-pub(crate) use quota::Writing;

@@ -7,6 +7,7 @@ use rustix::io::Errno;
 
 use super::error::{failed, invalid, protected};
 use super::handle::Pinned;
+use super::leads::into_protected;
 use super::local::Inner;
 use super::root::{Bounds, LastLink, Root};
 use crate::protected::{Identities, Protected};
@@ -56,6 +57,13 @@ impl<'a> Place<'a> {
         } else {
             (&*files.workspace, path)
         };
+        let leads = match bounds {
+            Bounds::Beneath => None,
+            Bounds::Anywhere => into_protected(files, root, &relative),
+        };
+        if let Some(why) = leads {
+            return Err(protected(shown, why));
+        }
         Ok(Self {
             files,
             root,

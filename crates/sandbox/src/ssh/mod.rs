@@ -3,7 +3,7 @@
 //! - `connection`: one connection, made again when it drops
 //! - `host_key`: who the other machine must be
 //! - `script`: what runs there, a few lines of POSIX shell
-//! - `job`, `jobs`: commands that run there, and their output here
+//! - `launch`, `job`: how commands are started there, and one that runs
 //! - `sftp`: the files there
 //! - `sandbox`: the backend
 //!
@@ -12,11 +12,12 @@
 mod connection;
 mod host_key;
 mod job;
-mod jobs;
+mod launch;
 mod sandbox;
 mod script;
 pub(crate) mod sftp;
 
 pub use connection::{Identity, Remote};
-pub use jobs::MAX_REMOTE_JOBS;
-pub use sandbox::{BACKEND, SshSandbox, SshSession, open};
+pub(crate) use job::RemoteCommand;
+pub use launch::MAX_REMOTE_JOBS;
+pub use sandbox::{BACKEND, SshSession, open};

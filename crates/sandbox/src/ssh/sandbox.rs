@@ -2,20 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
-use outfitter_core::{
-    Clock, CommandSpec, Exit, Files, JobId, JobInfo, Killed, Level, Offset, OutputChunk, Sandbox,
-    SandboxError, SandboxInfo,
-};
+use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
 
 use super::connection::{Connection, Remote, lost};
-use super::jobs::Jobs;
+use super::launch::There;
 use super::script::{LOOK, line};
 use super::sftp::{Fault, Sftp};
 use crate::files::FileLimits;
 use crate::files::remote::{self, RemoteFiles};
+use crate::jobs::Jobs;
+use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 use crate::protected::Protected;
 
 /// The name of this backend.
@@ -42,22 +39,13 @@ pub struct SshSession {
     pub clock: Arc<dyn Clock>,
 }
 
-/// A session's sandbox on another machine. Its jobs end when it is dropped: the other machine
-/// notices that the connection is gone.
-pub struct SshSandbox {
-    info: SandboxInfo,
-    machine: String,
-    jobs: Jobs,
-    files: RemoteFiles,
-}
-
 /// Connects, and looks whether the workspace is there.
 ///
 /// # Errors
 /// [`SandboxError::Unavailable`] where more confinement is required than an account gives, where
 /// the host is not the known one, cannot be reached or does not take the key, or where it has no
 /// such workspace.
-pub async fn open(session: SshSession) -> Result<SshSandbox, SandboxError> {
+pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
     if session.require > Level::None {
         return Err(SandboxError::Unavailable {
             reason: format!(
@@ -111,17 +99,17 @@ pub async fn open(session: SshSession) -> Result<SshSandbox, SandboxError> {
         workspace: place.workspace.clone(),
         network: true,
     };
-    Ok(SshSandbox {
+    let launch = There {
+        connection,
+        workspace: place.workspace.to_string_lossy().into_owned(),
+        passed: session.passed,
+    };
+    Ok(ProcessSandbox {
         info,
-        machine: place.machine,
-        jobs: Jobs::new(
-            connection,
-            place.workspace.to_string_lossy().into_owned(),
-            &session.session_dir,
-            session.passed,
-            session.clock,
-        )?,
-        files: RemoteFiles::from(files),
+        machine: Some(place.machine),
+        left_out: Vec::new(),
+        jobs: Jobs::new(launch, session.clock, &session.session_dir)?,
+        files: SessionFiles::There(RemoteFiles::from(files)),
     })
 }
 
@@ -162,58 +150,4 @@ async fn look(connection: &Connection, own: Option<&str>) -> Result<Found, Sandb
             .unwrap_or("a system that does not say what it is")
             .to_owned(),
     })
-}
-
-impl SshSandbox {
-    /// What the other machine says of its system, as `uname -sr` has it.
-    #[must_use]
-    pub fn machine(&self) -> &str {
-        &self.machine
-    }
-
-    /// Ends every job and waits until they are gone.
-    pub async fn close(&self, grace: Duration) {
-        self.jobs.end_all(grace).await;
-    }
-}
-
-#[async_trait]
-impl Sandbox for SshSandbox {
-    fn info(&self) -> &SandboxInfo {
-        &self.info
-    }
-
-    async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
-        self.jobs.spawn(command).await
-    }
-
-    async fn output(
-        &self,
-        job: &JobId,
-        from: Offset,
-        max: usize,
-        wait: Duration,
-    ) -> Result<OutputChunk, SandboxError> {
-        self.jobs.find(job)?.output(from, max, wait).await
-    }
-
-    async fn tail(&self, job: &JobId, max: usize) -> Result<OutputChunk, SandboxError> {
-        self.jobs.find(job)?.tail(max)
-    }
-
-    async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {
-        Ok(self.jobs.find(job)?.ended().await.exit)
-    }
-
-    async fn kill(&self, job: &JobId, grace: Duration) -> Result<Killed, SandboxError> {
-        self.jobs.kill(job, grace).await
-    }
-
-    fn jobs(&self) -> Vec<JobInfo> {
-        self.jobs.list()
-    }
-
-    fn files(&self) -> &dyn Files {
-        &self.files
-    }
 }

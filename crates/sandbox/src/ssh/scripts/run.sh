@@ -7,6 +7,16 @@ if ! { cd -P -- "$root" && cd -- "$dir"; } 2>/dev/null; then
     echo "$mark workdir"
     exit 1
 fi
+for word in "$@"; do
+    case $word in *=*) ;; *) break ;; esac
+done
+case $word in
+*/*) [ -f "$word" ] && [ -x "$word" ] ;;
+*) command -v -- "$word" >/dev/null 2>&1 ;;
+esac || {
+    echo "$mark program"
+    exit 1
+}
 exec 3<&0 </dev/null
 # The watcher leaves the session, so that it outlives the job, and knows nothing of its environment.
 if command -v setsid >/dev/null 2>&1; then

@@ -348,6 +348,7 @@ async fn a_file_does_not_grow_over_the_limit(
         Backend::Bwrap if bwrap_is_there() => bwrap::open(session, policy).await,
         Backend::Bwrap => return,
         Backend::Passthrough => outfitter_sandbox::passthrough::open(session),
+        Backend::Ssh => unreachable!("nothing confines a command there"),
     };
     let sandbox = sandbox.unwrap();
     let line = "head -c 4m /dev/zero > big; wc -c < big; echo small > small && cat small";

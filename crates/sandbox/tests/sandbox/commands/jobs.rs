@@ -36,7 +36,13 @@ async fn read_some(sandbox: &dyn Sandbox, job: &JobId, mut from: Offset, to: u64
 #[rstest]
 #[tokio::test]
 async fn output_is_read_by_ranges_with_its_streams(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -80,7 +86,13 @@ async fn output_is_read_by_ranges_with_its_streams(
 #[rstest]
 #[tokio::test]
 async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -110,7 +122,13 @@ async fn an_end_is_told_as_it_was(
     #[case] line: &str,
     #[case] code: Option<i32>,
     #[case] signal: Option<i32>,
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -138,7 +156,13 @@ async fn an_end_is_told_as_it_was(
 #[rstest]
 #[tokio::test]
 async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -160,7 +184,13 @@ async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
 #[rstest]
 #[tokio::test]
 async fn a_command_that_never_stops_printing_is_ended_all_the_same(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -195,7 +225,13 @@ async fn a_command_that_never_stops_printing_is_ended_all_the_same(
 #[rstest]
 #[tokio::test]
 async fn a_kill_ends_the_tree_once(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -226,7 +262,13 @@ async fn a_kill_ends_the_tree_once(
 #[rstest]
 #[tokio::test]
 async fn jobs_end_with_their_session(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -271,7 +313,13 @@ async fn a_closed_session_has_no_process_left() {
 #[rstest]
 #[tokio::test]
 async fn a_deleted_working_directory_is_survived(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -292,7 +340,13 @@ async fn a_deleted_working_directory_is_survived(
 #[tokio::test]
 async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
     #[case] workdir: &str,
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();
@@ -316,7 +370,13 @@ async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
 #[rstest]
 #[tokio::test]
 async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
-    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    #[values(
+        Backend::Local,
+        Backend::Partial,
+        Backend::Bwrap,
+        Backend::Passthrough,
+        Backend::Ssh
+    )]
     backend: Backend,
 ) {
     let world = World::new();

@@ -15,6 +15,8 @@ use outfitter_sandbox::{
 };
 use tempfile::TempDir;
 
+use crate::ssh::server::Server;
+
 const TESTKIT: &str = env!("CARGO_BIN_EXE_outfitter-sandbox-testkit");
 const NOBODY: u32 = 65_534;
 
@@ -29,12 +31,16 @@ pub(crate) enum Backend {
     Partial,
     Bwrap,
     Passthrough,
+    /// Another machine: this one behind an `sshd` of the test's own.
+    Ssh,
 }
 
 /// A workspace and a data directory.
 pub(crate) struct World {
     pub(crate) workspace: PathBuf,
     pub(crate) data: PathBuf,
+    /// Started when it is first needed.
+    server: OnceLock<Option<Server>>,
     _dir: TempDir,
 }
 
@@ -45,6 +51,7 @@ impl World {
         let world = Self {
             workspace: base.join("workspace"),
             data: base.join("data"),
+            server: OnceLock::new(),
             _dir: dir,
         };
         fs::create_dir(&world.workspace).unwrap();
@@ -98,6 +105,14 @@ impl World {
                 Box::new(local::open(self.session(host), policy).unwrap())
             }
             Backend::Passthrough => Box::new(passthrough::open(self.session(host)).unwrap()),
+            Backend::Ssh => {
+                let server = self.server.get_or_init(Server::start).as_ref()?;
+                let mut remote = server.remote();
+                remote.workspace = self.workspace.display().to_string();
+                let mut session = server.session(remote);
+                session.session_dir = self.data.join("session");
+                Box::new(outfitter_sandbox::ssh::open(session).await.unwrap())
+            }
         })
     }
 }
@@ -210,6 +225,7 @@ pub(crate) fn run_in(
         Backend::Partial => "partial",
         Backend::Bwrap => "bwrap",
         Backend::Passthrough => "passthrough",
+        Backend::Ssh => unreachable!("the testkit opens sandboxes of this machine"),
     };
     command.args(["--backend", backend]);
     command

@@ -50,6 +50,7 @@ async fn reaching(world: &World, backend: Backend, hosts: &[String]) -> Option<B
     let opened = match backend {
         Backend::Bwrap => bwrap::open(session, policy).await,
         Backend::Local | Backend::Partial | Backend::Passthrough => local::open(session, policy),
+        Backend::Ssh => unreachable!("its network is not ours to keep"),
     };
     Some(Box::new(opened.unwrap()))
 }

@@ -4,9 +4,10 @@ use std::fs;
 
 use outfitter_sandbox::{Host, LocalFiles, Protected, Reach, bwrap, local, probe};
 
+use outfitter_core::Offset;
 use rstest::rstest;
 
-use super::kit::{Backend, World, bwrap_is_there, heard, shell, supervisor};
+use super::kit::{Backend, LIVENESS, World, bwrap_is_there, heard, shell, supervisor};
 
 const ATTACKS: &str = "for f in outfitter.toml .outfitter/rules; do
     echo x > $f; echo x >> $f; rm -f $f; mv $f other; ln $f l && echo x > l;
@@ -88,10 +89,66 @@ async fn in_a_home_what_a_login_runs_is_kept(
     let opened = match backend {
         Backend::Bwrap => bwrap::open(session, policy).await,
         Backend::Local | Backend::Partial | Backend::Passthrough => local::open(session, policy),
+        Backend::Ssh => unreachable!("its workspace is not on this machine"),
     };
     let sandbox = opened.unwrap();
     let script = "for f in .bashrc .config/fish/config.fish; do echo x >> $f; rm -f $f; done 2>/dev/null
         mv .config other 2>/dev/null; cat .bashrc .config/fish/config.fish; echo y > .config/mine && echo free";
     let (out, _) = heard(&sandbox, shell(script)).await;
     assert_eq!(out, "mine\nmine\nfree\n");
+}
+
+/// With bubblewrap a name is looked at, and mounted a little later. What is put there in between is
+/// not run beside, is not shown, and does not make the file writable.
+#[tokio::test]
+async fn a_protected_file_that_is_exchanged_while_a_command_starts_opens_nothing() {
+    let world = World::new();
+    let Some(sandbox) = world.open(Backend::Bwrap).await else {
+        return;
+    };
+    let secret = world.data.join("secret");
+    fs::write(&secret, "sentinel\n").unwrap();
+    // It began when there was no such file, so that it is free to make one, and to exchange it.
+    let line = format!(
+        "ln -s {0} link; echo begun; while :; do echo mine > file; mv file outfitter.toml; \
+         cp -P link other; mv other outfitter.toml; done",
+        secret.display()
+    );
+    let swapping = sandbox.spawn(shell(&line)).await.unwrap();
+    sandbox
+        .output(&swapping, Offset(0), 10, LIVENESS)
+        .await
+        .unwrap();
+    let (mut ran, mut refused) = (0, 0);
+    for _ in 0..60 {
+        let job = match sandbox
+            .spawn(shell(
+                "cat outfitter.toml; echo more >> outfitter.toml; true",
+            ))
+            .await
+        {
+            Ok(job) => job,
+            Err(_) => {
+                refused += 1;
+                continue;
+            }
+        };
+        let exit = sandbox.wait(&job).await.unwrap();
+        let printed = sandbox
+            .output(&job, Offset(0), 4096, LIVENESS)
+            .await
+            .unwrap();
+        let printed = format!("{:?}", printed.pieces);
+        assert!(!printed.contains("sentinel"), "{printed}");
+        match exit.code {
+            Some(0) => ran += 1,
+            _ => refused += 1,
+        }
+    }
+    sandbox
+        .kill(&swapping, std::time::Duration::ZERO)
+        .await
+        .unwrap();
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "sentinel\n");
+    assert_eq!(ran + refused, 60, "each ran or was refused");
 }

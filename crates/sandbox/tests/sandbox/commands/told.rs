@@ -11,7 +11,7 @@ use super::kit::{Backend, LIVENESS, World, shell};
 #[rstest]
 #[tokio::test]
 async fn after_a_restart_jobs_are_lost_with_what_they_printed_and_not_forgotten(
-    #[values(Backend::Local, Backend::Bwrap, Backend::Passthrough)] backend: Backend,
+    #[values(Backend::Local, Backend::Bwrap, Backend::Passthrough, Backend::Ssh)] backend: Backend,
 ) {
     let world = World::new();
     let Some(first) = world.open(backend).await else {

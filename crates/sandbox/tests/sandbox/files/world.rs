@@ -9,8 +9,7 @@ use outfitter_core::{
     Bytes, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
     List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
 };
-use outfitter_sandbox::ssh::SshSandbox;
-use outfitter_sandbox::{FileLimits, LocalFiles, Protected};
+use outfitter_sandbox::{FileLimits, LocalFiles, ProcessSandbox, Protected};
 use tempfile::TempDir;
 
 use crate::ssh::server::Server;
@@ -218,7 +217,7 @@ impl AsFiles for Arc<dyn Files> {
 }
 
 /// The files of a sandbox on another machine, which lives as long as they are used.
-struct Theirs(SshSandbox);
+struct Theirs(ProcessSandbox);
 
 #[async_trait::async_trait]
 impl Files for Theirs {

@@ -185,6 +185,7 @@ async fn a_dropped_connection_loses_its_jobs_and_is_made_again() {
     server.drop_connections();
     let exit = sandbox.wait(&job).await.unwrap();
     assert_eq!((exit.code, exit.signal), (None, None));
+    assert!(exit.interrupted, "{exit:?}");
     assert!(exit.notices[0].contains("was lost"), "{exit:?}");
     assert!(
         sandbox

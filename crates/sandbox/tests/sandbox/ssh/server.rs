@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::{Level, SystemClock};
-use outfitter_sandbox::ssh::{Identity, Remote, SshSandbox, SshSession, open};
+use outfitter_sandbox::ProcessSandbox;
+use outfitter_sandbox::ssh::{Identity, Remote, SshSession, open};
 
 use super::sshd::FILES;
 pub(crate) use super::sshd::Server;
@@ -62,7 +63,7 @@ impl Server {
         }
     }
 
-    pub(crate) async fn open(&self) -> SshSandbox {
+    pub(crate) async fn open(&self) -> ProcessSandbox {
         open(self.session(self.remote())).await.unwrap()
     }
 }

@@ -1,0 +1,170 @@
+//! How the commands of a session are started on this machine.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
+use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn};
+use tokio::task::JoinSet;
+
+use crate::environment::set;
+use crate::hold::Hold;
+use crate::jobs::MAX_RUNNING_JOBS;
+use crate::network::AllowedHosts;
+use crate::network::proxy::{Refusals, serve};
+use crate::protected::Protected;
+use crate::running::{Running, Started};
+use crate::scratch::Scratch;
+use crate::view::View;
+
+/// The shell of [`CommandLine::Shell`].
+pub(crate) const SHELL: &str = "/bin/sh";
+
+/// Starts commands, wherever that is.
+#[async_trait]
+pub(crate) trait Launch: Send + Sync {
+    /// How many may run at once.
+    fn most(&self) -> usize;
+
+    /// Starts one. When it is refused nothing has run.
+    async fn start(&self, id: &JobId, command: &CommandSpec) -> Result<Running, SandboxError>;
+
+    /// What commands may reach, where something holds them.
+    fn view(&self) -> Option<Arc<View>> {
+        None
+    }
+}
+
+/// How every command of the session is run.
+pub(crate) struct Manner {
+    pub(crate) supervisor: SupervisorProgram,
+    pub(crate) workspace: PathBuf,
+    pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) hold: Hold,
+    pub(crate) limits: Limits,
+    /// The hosts that commands may reach, where they have a way out of a network of their own.
+    pub(crate) hosts: Option<Arc<AllowedHosts>>,
+    /// Hidden from confined commands, or kept from being written, as far as it exists when they
+    /// start.
+    pub(crate) protected: Protected,
+    /// What commands may reach, where something holds them.
+    pub(crate) view: Option<Arc<View>>,
+    pub(crate) scratch: Scratch,
+}
+
+#[async_trait]
+impl Launch for Manner {
+    fn most(&self) -> usize {
+        MAX_RUNNING_JOBS
+    }
+
+    async fn start(&self, _: &JobId, command: &CommandSpec) -> Result<Running, SandboxError> {
+        self.scratch.restore().map_err(|source| SandboxError::Io {
+            doing: "restore the scratch folder".to_owned(),
+            source,
+        })?;
+        let workdir = self.workdir(&command.workdir)?;
+        let spec = self.child(command, workdir)?;
+        let spawned = spawn(&self.supervisor, spec).await;
+        let started = self.open_outlet(spawned.map_err(sandbox_error)?)?;
+        Ok(Running::Here(Box::new(started)))
+    }
+
+    fn view(&self) -> Option<Arc<View>> {
+        self.view.clone()
+    }
+}
+
+impl Manner {
+    /// Opens the command's way out, if it has one.
+    fn open_outlet(&self, mut spawned: Spawned) -> Result<Started, SandboxError> {
+        let mut ways = JoinSet::new();
+        let refusals = Refusals::default();
+        if let Some((listener, hosts)) = spawned.outlet.take().zip(self.hosts.clone()) {
+            let listener =
+                tokio::net::TcpListener::from_std(listener).map_err(|source| SandboxError::Io {
+                    doing: "open the command's way to the network".to_owned(),
+                    source,
+                })?;
+            ways.spawn(serve(listener, hosts, refusals.clone()));
+        }
+        Ok(Started::new(spawned, refusals, ways))
+    }
+
+    fn workdir(&self, workdir: &str) -> Result<PathBuf, SandboxError> {
+        if workdir.contains('\0') {
+            return Err(SandboxError::Invalid(
+                "the working directory contains a zero byte".to_owned(),
+            ));
+        }
+        Ok(match workdir {
+            "" | "." => self.workspace.clone(),
+            // An absolute one replaces it: whether a command may be there is for the sandbox.
+            other => self.workspace.join(other),
+        })
+    }
+
+    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> Result<ChildSpec, SandboxError> {
+        let mut env = self.environment.clone();
+        for (name, value) in &command.env {
+            set(&mut env, name, value.into());
+        }
+        let argv = match &command.command {
+            CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
+            CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
+        };
+        let path = env.iter().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, dirs)| dirs.clone()).unwrap_or_default();
+        let held = self.hold.hold(argv, &path, cwd, &self.protected)?;
+        Ok(ChildSpec {
+            argv: held.argv,
+            env,
+            cwd: held.cwd,
+            stdin: Stdin::Null,
+            confinement: held.confinement,
+            limits: self.limits,
+        })
+    }
+}
+
+/// Which of the two it was: the command's fault, or the sandbox's.
+pub(crate) fn sandbox_error(error: SpawnError) -> SandboxError {
+    use outfitter_process::Stage;
+    match error {
+        SpawnError::Invalid(why) => SandboxError::Invalid(why.to_owned()),
+        SpawnError::Io { what, source } => SandboxError::Io {
+            doing: what.to_owned(),
+            source,
+        },
+        // Never elsewhere instead: what was meant for one directory can be the ruin of another.
+        SpawnError::Setup {
+            stage: Stage::WorkingDirectory,
+            detail,
+            source,
+        } => SandboxError::Workdir(format!(
+            "its working directory {detail} cannot be entered ({source}), and nothing was run"
+        )),
+        SpawnError::Setup {
+            stage: stage @ Stage::Execute,
+            detail,
+            source,
+        } => {
+            let on = if detail.is_empty() {
+                String::new()
+            } else {
+                format!(" {detail}")
+            };
+            SandboxError::Invalid(format!("{stage}{on}: {source}"))
+        }
+        SpawnError::Setup { ref source, .. } => SandboxError::Unavailable {
+            reason: format!("{error}: {source}"),
+            hint: None,
+        },
+        other => SandboxError::Unavailable {
+            reason: other.to_string(),
+            hint: None,
+        },
+    }
+}

@@ -1,0 +1,138 @@
+//! How commands are started on the other machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
+use russh::ChannelMsg;
+use tokio::time::timeout;
+
+use super::connection::{Connection, lost};
+use super::job::RemoteCommand;
+use super::script::run;
+use crate::launch::{Launch, SHELL};
+use crate::running::Running;
+
+/// Jobs of one session that may run at once. OpenSSH lets a connection have ten channels
+/// (`MaxSessions`): files have one of them, and two are for ending jobs.
+pub const MAX_REMOTE_JOBS: usize = 6;
+
+/// How long the other machine may take to start a command.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The most that a login may say before the command starts.
+const MAX_NOISE_BYTES: usize = 64 * 1024;
+
+/// How every command of the session is started.
+pub(super) struct There {
+    pub(super) connection: Arc<Connection>,
+    pub(super) workspace: String,
+    pub(super) passed: Vec<(String, String)>,
+}
+
+#[async_trait]
+impl Launch for There {
+    fn most(&self) -> usize {
+        MAX_REMOTE_JOBS
+    }
+
+    async fn start(&self, id: &JobId, command: &CommandSpec) -> Result<Running, SandboxError> {
+        let rest = self.rest(command)?;
+        let dir = match command.workdir.as_str() {
+            "" => ".",
+            dir => dir,
+        };
+        let mark = format!("outfitter-{id}");
+        let line = run(&mark, id.as_str(), &self.workspace, dir, &rest);
+        let mut channel = self.connection.start(line).await?;
+        let mut said = Vec::new();
+        let reading = timeout(START_TIMEOUT, async {
+            loop {
+                match channel.wait().await {
+                    Some(ChannelMsg::Data { data }) => {
+                        said.extend_from_slice(&data);
+                        if let Some(first) = first_line(&said, &mark) {
+                            return Ok(first);
+                        }
+                        if said.len() > MAX_NOISE_BYTES {
+                            return Err(lost("its login says too much"));
+                        }
+                    }
+                    Some(ChannelMsg::Failure) => return Err(lost("it runs no commands")),
+                    Some(_) => {}
+                    None => return Err(lost("it ended before the command started")),
+                }
+            }
+        });
+        let (words, rest) = reading.await.map_err(|_| lost("it does not answer"))??;
+        let leader = match words.split_once(' ') {
+            Some(("started", leader)) => leader.trim().parse::<u32>().ok(),
+            _ if words == "program" => {
+                return Err(SandboxError::Invalid(
+                    "there is no such program there, or it cannot be executed".to_owned(),
+                ));
+            }
+            _ if words == "workdir" => {
+                return Err(SandboxError::Workdir(format!(
+                    "its working directory {dir} cannot be entered, and nothing was run"
+                )));
+            }
+            _ => None,
+        };
+        let leader = leader.ok_or_else(|| lost("it does not say what it started"))?;
+        Ok(Running::There(Box::new(RemoteCommand::new(
+            channel,
+            Arc::clone(&self.connection),
+            id.clone(),
+            leader,
+            Bytes::from(said.split_off(rest)),
+        ))))
+    }
+}
+
+impl There {
+    /// The environment and the program, as `env` takes them.
+    fn rest(&self, command: &CommandSpec) -> Result<Vec<String>, SandboxError> {
+        let named = self.passed.iter().chain(&command.env);
+        if named
+            .clone()
+            .any(|(name, _)| name.is_empty() || name.contains('='))
+        {
+            return Err(SandboxError::Invalid(
+                "the name of a variable is empty or contains a `=`".to_owned(),
+            ));
+        }
+        let mut rest: Vec<String> = named
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        match &command.command {
+            CommandLine::Shell(line) => {
+                rest.extend([SHELL.to_owned(), "-c".to_owned(), line.clone()]);
+            }
+            CommandLine::Program(words) => match words.first() {
+                Some(program) if !program.contains('=') => rest.extend(words.iter().cloned()),
+                Some(_) => {
+                    return Err(SandboxError::Invalid(
+                        "the name of the program contains a `=`".to_owned(),
+                    ));
+                }
+                None => return Err(SandboxError::Invalid("there is no program".to_owned())),
+            },
+        }
+        if rest.iter().any(|word| word.contains('\0')) || command.workdir.contains('\0') {
+            return Err(SandboxError::Invalid("it contains a zero byte".to_owned()));
+        }
+        Ok(rest)
+    }
+}
+
+/// Our own first line, behind whatever a login says: what it says, and where the command's begins.
+fn first_line(said: &[u8], mark: &str) -> Option<(String, usize)> {
+    let mark = mark.as_bytes();
+    let at = said.windows(mark.len()).position(|part| part == mark)?;
+    let end = at + said[at..].iter().position(|byte| *byte == b'\n')?;
+    let words = String::from_utf8_lossy(&said[at + mark.len()..end]);
+    Some((words.trim().to_owned(), end + 1))
+}
