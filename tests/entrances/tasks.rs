@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::served::Serving;
+use crate::within::Within;
 use crate::world::World;
 
 fn world() -> World {
@@ -133,4 +134,38 @@ fn lost(serving: &Serving, task: &str) {
         (status, &other["error"]["code"]),
         (404, &json!("not_found"))
     );
+}
+
+/// Two people, and sessions of one name: each has its own tasks, and its own list of them.
+#[test]
+fn a_task_of_another_subject_is_not_found_in_a_session_of_the_same_name() {
+    let world = World::new();
+    let within = Within::start(&world, |builder| builder);
+    let (ann, bob) = (within.by("birds/ann/admin"), within.by("birds/bob/admin"));
+    let mark = mark(5);
+    let line = format!("echo hers; sleep {mark}");
+    let args = json!({"command": line, "block_until_ms": 300});
+    let started = ann.call("s", "execute_shell_command", &args).is(200).json();
+    assert_eq!(started["status"], "running", "{started}");
+    let task = started["result"]["task_id"].as_str().unwrap();
+    let args = json!({"command": "echo his", "block_until_ms": 60_000});
+    bob.call("s", "execute_shell_command", &args).is(200);
+    for tool in ["await_shell", "kill_shell"] {
+        let output = bob
+            .call("s", tool, &json!({"task_id": task}))
+            .is(404)
+            .json();
+        assert_eq!(output["error"]["code"], "not_found", "{output}");
+        let hint = output["error"]["hint"].to_string();
+        assert!(
+            !hint.contains(task) && !output.to_string().contains("hers"),
+            "{output}"
+        );
+    }
+    assert_eq!(alive(&mark), 1, "it runs on");
+    let killed = ann
+        .call("s", "kill_shell", &json!({"task_id": task}))
+        .is(200);
+    assert_eq!(killed.json()["result"]["status"], "killed");
+    all_gone(&mark);
 }
