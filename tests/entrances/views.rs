@@ -213,12 +213,20 @@ fn every_reader_of_a_turn_has_the_same_results_and_the_live_ones_what_was_printe
         assert_eq!(all, messages, "{name}");
     }
 
-    let told = serving.at.agui("agui", "r1", &{
-        let mut input = words("m1");
-        input["protocolVersion"] = json!("1.0");
-        input
-    });
-    over_agui(&told.sse(), &calls, &rows);
+    let mut input = words("m1");
+    input["protocolVersion"] = json!("1.0");
+    let told = serving.at.agui("agui", "r1", &input).sse();
+    over_agui(&told, &calls, &rows);
+    // The same run, replayed as lines: the model reads the same of each call.
+    let run = told[0]["metadata"]["outfitter"]["run_id"].as_str().unwrap();
+    let (again, _) = of_lines(&serving.at.follow(run));
+    for event in told
+        .iter()
+        .filter(|event| event["type"] == "TOOL_CALL_RESULT")
+    {
+        let call = &again[event["toolCallId"].as_str().unwrap()];
+        assert_eq!(event["content"], call.content);
+    }
 }
 
 fn over_agui(events: &[Value], calls: &Calls, rows: &[Row]) {
