@@ -6,7 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
-use russh::ChannelMsg;
+use russh::client::Msg;
+use russh::{Channel, ChannelMsg};
 use tokio::time::timeout;
 
 use super::connection::{Connection, lost};
@@ -16,7 +17,7 @@ use crate::launch::{Launch, SHELL};
 use crate::running::Running;
 
 /// Jobs of one session that may run at once. OpenSSH lets a connection have ten channels
-/// (`MaxSessions`): files have one of them, and two are for ending jobs.
+/// (`MaxSessions`): files have one of them, packs that are laid in one, and two are for ending jobs.
 pub const MAX_REMOTE_JOBS: usize = 6;
 
 /// How long the other machine may take to start a command.
@@ -30,6 +31,8 @@ pub(super) struct There {
     pub(super) connection: Arc<Connection>,
     pub(super) workspace: String,
     pub(super) passed: Vec<(String, String)>,
+    /// What keeps the folder of packs there: its end is the end of the folder.
+    pub(super) _keeper: Option<Channel<Msg>>,
 }
 
 #[async_trait]
@@ -47,26 +50,7 @@ impl Launch for There {
         let mark = format!("outfitter-{id}");
         let line = run(&mark, id.as_str(), &self.workspace, dir, &rest);
         let mut channel = self.connection.start(line).await?;
-        let mut said = Vec::new();
-        let reading = timeout(START_TIMEOUT, async {
-            loop {
-                match channel.wait().await {
-                    Some(ChannelMsg::Data { data }) => {
-                        said.extend_from_slice(&data);
-                        if let Some(first) = first_line(&said, &mark) {
-                            return Ok(first);
-                        }
-                        if said.len() > MAX_NOISE_BYTES {
-                            return Err(lost("its login says too much"));
-                        }
-                    }
-                    Some(ChannelMsg::Failure) => return Err(lost("it runs no commands")),
-                    Some(_) => {}
-                    None => return Err(lost("it ended before the command started")),
-                }
-            }
-        });
-        let (words, rest) = reading.await.map_err(|_| lost("it does not answer"))??;
+        let (words, printed) = first_words(&mut channel, &mark).await?;
         let leader = match words.split_once(' ') {
             Some(("started", leader)) => leader.trim().parse::<u32>().ok(),
             _ if words == "program" => {
@@ -87,7 +71,7 @@ impl Launch for There {
             Arc::clone(&self.connection),
             id.clone(),
             leader,
-            Bytes::from(said.split_off(rest)),
+            printed,
         ))))
     }
 }
@@ -126,6 +110,34 @@ impl There {
         }
         Ok(rest)
     }
+}
+
+/// What our own first line on a channel says, and what came behind it.
+pub(super) async fn first_words(
+    channel: &mut Channel<Msg>,
+    mark: &str,
+) -> Result<(String, Bytes), SandboxError> {
+    let mut said = Vec::new();
+    let reading = timeout(START_TIMEOUT, async {
+        loop {
+            match channel.wait().await {
+                Some(ChannelMsg::Data { data }) => {
+                    said.extend_from_slice(&data);
+                    if let Some(first) = first_line(&said, mark) {
+                        return Ok(first);
+                    }
+                    if said.len() > MAX_NOISE_BYTES {
+                        return Err(lost("its login says too much"));
+                    }
+                }
+                Some(ChannelMsg::Failure) => return Err(lost("it runs no commands")),
+                Some(_) => {}
+                None => return Err(lost("it ended before the command started")),
+            }
+        }
+    });
+    let (words, rest) = reading.await.map_err(|_| lost("it does not answer"))??;
+    Ok((words, Bytes::from(said.split_off(rest))))
 }
 
 /// Our own first line, behind whatever a login says: what it says, and where the command's begins.

@@ -5,6 +5,7 @@
 //! - `script`: what runs there, a few lines of POSIX shell
 //! - `launch`, `job`: how commands are started there, and one that runs
 //! - `sftp`: the files there
+//! - `packs`: trees of ours that are laid in there
 //! - `sandbox`: the backend
 //!
 //! The account on the other machine is the boundary: nothing confines a command within it.
@@ -13,6 +14,7 @@ mod connection;
 mod host_key;
 mod job;
 mod launch;
+mod packs;
 mod sandbox;
 mod script;
 pub(crate) mod sftp;
@@ -20,4 +22,5 @@ pub(crate) mod sftp;
 pub use connection::{Identity, Remote};
 pub(crate) use job::RemoteCommand;
 pub use launch::MAX_REMOTE_JOBS;
+pub use packs::{LaidPack, PACKS_VARIABLE};
 pub use sandbox::{BACKEND, SshSession, open};

@@ -7,6 +7,7 @@ use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
 
 use super::connection::{Connection, Remote, lost};
 use super::launch::There;
+use super::packs::{Folder, LaidPack, PACKS_VARIABLE};
 use super::script::{LOOK, line};
 use super::sftp::{Fault, Sftp};
 use crate::files::FileLimits;
@@ -33,6 +34,9 @@ pub struct SshSession {
     pub own_folder: Option<String>,
     /// Directories there that file tools read and do not write, absolute.
     pub read_only: Vec<PathBuf>,
+    /// Trees of ours that are laid in there for reading, as long as the session lasts: beneath a
+    /// folder that [`PACKS_VARIABLE`] names to commands.
+    pub packs: Vec<LaidPack>,
     /// The bounds of the file tools.
     pub file_limits: FileLimits,
     /// The clock.
@@ -65,9 +69,18 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
     let connection = Arc::new(Connection::new(session.remote)?);
     let place = look(&connection, session.own_folder.as_deref()).await?;
     let sftp = Sftp::new(Arc::clone(&connection));
-    let (sftp, can) = tokio::task::spawn_blocking(move || {
+    let folder = match session.packs.as_slice() {
+        [] => None,
+        _ => Some(Folder::make(&connection, &*session.clock).await?),
+    };
+    let packs = session.packs;
+    let (sftp, can, folder, left_out) = tokio::task::spawn_blocking(move || {
         let can = sftp.can();
-        (sftp, can)
+        let left_out = match (&folder, &can) {
+            (Some(folder), Ok(_)) => folder.fill(&sftp, &packs),
+            (None, _) | (_, Err(_)) => Vec::new(),
+        };
+        (sftp, can, folder, left_out)
     })
     .await
     .map_err(|error| lost(error.to_string()))?;
@@ -83,13 +96,19 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
                 .to_owned(),
         );
     }
+    let (mut read_only, mut passed) = (session.read_only, session.passed);
+    let keeper = folder.map(|folder| {
+        read_only.push(PathBuf::from(&folder.path));
+        passed.push((PACKS_VARIABLE.to_owned(), folder.path.clone()));
+        folder.keeper()
+    });
     let files = remote::Inner::new(
         sftp,
         place.workspace.clone(),
         place.given,
         Protected::of_remote_home(&place.home),
     )
-    .with_read_only(session.read_only)
+    .with_read_only(read_only)
     .with_limits(session.file_limits);
     let info = SandboxInfo {
         backend: BACKEND.to_owned(),
@@ -102,12 +121,13 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
     let launch = There {
         connection,
         workspace: place.workspace.to_string_lossy().into_owned(),
-        passed: session.passed,
+        passed,
+        _keeper: keeper,
     };
     Ok(ProcessSandbox {
         info,
         machine: Some(place.machine),
-        left_out: Vec::new(),
+        left_out,
         jobs: Jobs::new(launch, session.clock, &session.session_dir)?,
         files: SessionFiles::There(RemoteFiles::from(files)),
     })

@@ -5,6 +5,9 @@ const RUN: &str = include_str!("scripts/run.sh");
 const SWEEP: &str = include_str!("scripts/sweep.sh");
 const WATCH: &str = include_str!("scripts/watch.sh");
 
+/// Makes a folder, and removes it at the end of its input.
+pub(super) const KEEP: &str = include_str!("scripts/keep.sh");
+
 /// Looks at the workspace; `$2` is a folder in it to be made.
 pub(super) const LOOK: &str = include_str!("scripts/look.sh");
 

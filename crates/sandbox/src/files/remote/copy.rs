@@ -73,6 +73,19 @@ pub(super) fn import(from: &Path, place: &Place<'_>, gone: &Gone) -> Result<(), 
     Ok(())
 }
 
+/// Copies a tree of ours to a place there that nothing has yet, for reading.
+pub(crate) fn lay(sftp: &Sftp, from: &Path, to: &str) -> Result<(), FilesError> {
+    let shown = from.display().to_string();
+    let gone = Gone::default();
+    let mut copy = Copy::new(sftp, FileLimits::default(), &gone);
+    copy.takes_writing_away = true;
+    let done = copy.tree_in(from, to, "", &shown);
+    if done.is_err() {
+        remove_tree(sftp, to, MAX_DEPTH + 1);
+    }
+    done
+}
+
 /// Copies a file or tree of the session's out to us, for us alone: `0600` and `0700`, and the
 /// owner's right to execute.
 pub(super) fn export(place: &Place<'_>, to: &Path, gone: &Gone) -> Result<(), FilesError> {
@@ -111,6 +124,8 @@ struct Copy<'a> {
     gone: &'a Gone,
     /// What may not leave.
     guard: Option<&'a Protected>,
+    /// Whether nobody may write what comes in.
+    takes_writing_away: bool,
     bytes: u64,
     entries: u64,
     /// What of the session's quota it takes; what goes out takes none.
@@ -124,6 +139,7 @@ impl<'a> Copy<'a> {
             limits,
             gone,
             guard: None,
+            takes_writing_away: false,
             bytes: 0,
             entries: 0,
             room: None,
@@ -139,7 +155,7 @@ impl<'a> Copy<'a> {
     ) -> Result<(), FilesError> {
         self.enter(below, shown)?;
         let io = |error| failed_io(shown, error);
-        let mode = facts(from, shown)?.permissions().mode() & 0o777;
+        let mode = self.mode_of(&facts(from, shown)?);
         self.there(self.sftp.make_directory(to, 0o700), shown)?;
         let mut names = Vec::new();
         for entry in std::fs::read_dir(from).map_err(io)? {
@@ -204,7 +220,7 @@ impl<'a> Copy<'a> {
             self.there(made.write(at, &piece[..got]), shown)?;
             at += got as u64;
         }
-        self.there(made.set_mode(facts.permissions().mode() & 0o777), shown)
+        self.there(made.set_mode(self.mode_of(&facts)), shown)
     }
 
     fn tree_out(
@@ -286,6 +302,15 @@ impl<'a> Copy<'a> {
             self.take(shown, piece.len() as u64)?;
             made.write_all(&piece).map_err(io)?;
             at += piece.len() as u64;
+        }
+    }
+
+    fn mode_of(&self, facts: &std::fs::Metadata) -> u32 {
+        let mode = facts.permissions().mode() & 0o777;
+        if self.takes_writing_away {
+            mode & 0o555
+        } else {
+            mode
         }
     }
 

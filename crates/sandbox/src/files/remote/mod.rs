@@ -40,6 +40,7 @@ use super::limits::FileLimits;
 use super::quota::{Measured, Room, Used};
 use crate::protected::Protected;
 use crate::ssh::sftp::Sftp;
+pub(crate) use copy::lay;
 use place::Place;
 
 /// The files of a session there. Clones are the same files.

@@ -7,10 +7,11 @@ use outfitter_core::{
     Becomes, Bytes, FileChange, FileRef, FilesError, Hash, NewMode, Put, PutMode, Range, Reach,
     Sandbox, SandboxError,
 };
-use outfitter_sandbox::ssh::open;
+use outfitter_sandbox::ssh::{LaidPack, open};
 use rstest::rstest;
 
 use super::server::Server;
+use crate::commands::kit::{heard, shell};
 use crate::files::denied::SPELLINGS;
 use crate::files::world::{Machine, SECRET, World, here, is_denial, put, replace, search};
 
@@ -299,4 +300,67 @@ async fn many_calls_at_once_each_get_their_own_answer() {
     while let Some(done) = calls.join_next().await {
         done.unwrap();
     }
+}
+
+/// What is laid in is read and run there, written by nobody, and gone with the session.
+#[tokio::test]
+async fn a_pack_is_laid_in_for_reading_and_gone_with_the_session() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let Some(server) = Server::with_home(home.path()) else {
+        return;
+    };
+    let pack = server.path("tea");
+    fs::create_dir_all(pack.join("scripts")).unwrap();
+    fs::write(pack.join("SKILL.md"), "Boil water.").unwrap();
+    fs::write(pack.join("scripts/run"), "#!/bin/sh\necho brewed\n").unwrap();
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(pack.join("scripts/run"), mode).unwrap();
+    let bad = server.path("bad");
+    fs::create_dir(&bad).unwrap();
+    symlink("/etc/passwd", bad.join("out")).unwrap();
+    let mut session = server.session(server.remote());
+    session.packs = ["tea", "bad"]
+        .map(|name| LaidPack {
+            name: name.to_owned(),
+            from: server.path(name),
+        })
+        .to_vec();
+    let sandbox = open(session).await.unwrap();
+    assert_eq!(sandbox.left_out().len(), 1, "{:?}", sandbox.left_out());
+    assert!(sandbox.left_out()[0].starts_with("bad is not laid in"));
+    let line = "$OUTFITTER_SKILLS/tea/scripts/run; echo $OUTFITTER_SKILLS";
+    let (out, _) = heard(&sandbox, shell(line)).await;
+    let (said, folder) = out.trim_end().split_once('\n').unwrap();
+    assert_eq!(said, "brewed");
+    assert!(
+        folder.starts_with(home.path().to_str().unwrap()),
+        "{folder}"
+    );
+    let path = format!("{folder}/tea/SKILL.md");
+    let read = sandbox.files().read(here(&path), ALL).await.unwrap();
+    assert_eq!(&read.bytes[..], b"Boil water.");
+    for path in [
+        path.clone(),
+        format!("{folder}/tea/new"),
+        format!("{folder}/new"),
+    ] {
+        let error = sandbox
+            .files()
+            .put(here(&path), replace("x"))
+            .await
+            .unwrap_err();
+        assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
+    }
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o222, 0, "{mode:o}");
+    assert!(!std::path::Path::new(folder).join("bad").exists());
+    drop(sandbox);
+    for _ in 0..600 {
+        if fs::read_dir(home.path()).unwrap().count() == 0 {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    unreachable!("{folder} stays");
 }

@@ -58,6 +58,7 @@ impl Server {
             require: Level::None,
             own_folder: None,
             read_only: Vec::new(),
+            packs: Vec::new(),
             file_limits: outfitter_sandbox::FileLimits::default(),
             clock: Arc::new(SystemClock),
         }
