@@ -50,6 +50,26 @@ pub(crate) struct Calling {
     pub(crate) told: oneshot::Receiver<Called>,
 }
 
+/// A run that somebody waits for. It is cancelled when they go away before it has begun, which may
+/// take as long as a model that chooses for it; later that is its seat's to do.
+struct Wanted {
+    live: Option<Arc<LiveRun>>,
+}
+
+impl Wanted {
+    fn has_begun(mut self) {
+        self.live = None;
+    }
+}
+
+impl Drop for Wanted {
+    fn drop(&mut self) {
+        if let Some(live) = &self.live {
+            live.cancel.cancel();
+        }
+    }
+}
+
 impl App {
     pub(crate) fn new(parts: ServerParts) -> Self {
         Self {
@@ -84,6 +104,7 @@ impl App {
             session: session.id.clone(),
         };
         let mut mailbox = None;
+        let is_words = matches!(request.input, Input::Prompt(_));
         let (live, begun) = self.live.start(place, |live| {
             mailbox = live.hub.follow();
             async move {
@@ -92,7 +113,12 @@ impl App {
                 }
             }
         })?;
-        match (begun.await, mailbox) {
+        let wanted = Wanted {
+            live: (is_words && self.config.cancel_on_disconnect).then(|| live.clone()),
+        };
+        let begun = begun.await;
+        wanted.has_begun();
+        match (begun, mailbox) {
             (Ok(Ok(run)), Some(mailbox)) => Ok(Started { run, live, mailbox }),
             (Ok(Err(problem)), _) => Err(problem),
             (Ok(Ok(_)) | Err(_), _) => Err(crate::live::stopping()),

@@ -306,13 +306,14 @@ async fn describe(
     while let Some(delta) = reply.next().await {
         match delta.map_err(broken)? {
             ModelDelta::Text(piece) | ModelDelta::Refusal(piece) => text.push_str(&piece),
-            ModelDelta::Stopped(_) => break,
             ModelDelta::Started(_)
             | ModelDelta::Reasoning(_)
             | ModelDelta::ReasoningSignature(_)
             | ModelDelta::ToolCall(_)
             | ModelDelta::Provider(_)
-            | ModelDelta::Usage(_) => {}
+            // What it took is told last: whoever lends the model counts it.
+            | ModelDelta::Usage(_)
+            | ModelDelta::Stopped(_) => {}
         }
         if let Some((end, _)) = text.char_indices().nth(MAX_DESCRIPTION_CHARS) {
             text.truncate(end);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use outfitter_core::{
     Cancel, Message, MessageId, MessageRole, ModelDelta, ModelProvider, ModelRequest, StopReason,
-    ToolContext, chain,
+    TokenUsage, ToolContext, UsageMeter, UsageSource, chain,
 };
 
 /// How long the model may take for all of it.
@@ -77,21 +77,23 @@ async fn reply(
     let failed = |error| format!("the model that polishes failed to {}", chain(&error));
     let mut deltas = model.stream(request, cancel).await.map_err(failed)?;
     let most = text.chars().count() * MOST_TIMES + MOST_MORE;
+    let mut spent = Spent {
+        meter: cx.services.get::<dyn UsageMeter>(),
+        usage: estimated(SYSTEM.len() + text.len(), text.len()),
+    };
     let (mut better, mut stopped) = (String::new(), None);
     while let Some(delta) = deltas.next().await {
         match delta.map_err(failed)? {
             ModelDelta::Text(piece) => better.push_str(&piece),
             ModelDelta::Refusal(_) => return Err("the model did not want to polish it".to_owned()),
-            ModelDelta::Stopped(reason) => {
-                stopped = Some(reason);
-                break;
-            }
+            ModelDelta::Stopped(reason) => stopped = Some(reason),
+            // What it took is told last. The model is not the run's own, so it is told here.
+            ModelDelta::Usage(used) => spent.usage = used,
             ModelDelta::Started(_)
             | ModelDelta::Reasoning(_)
             | ModelDelta::ReasoningSignature(_)
             | ModelDelta::ToolCall(_)
-            | ModelDelta::Provider(_)
-            | ModelDelta::Usage(_) => {}
+            | ModelDelta::Provider(_) => {}
         }
         if better.chars().nth(most).is_some() {
             return Err("the model made far more of it than it was".to_owned());
@@ -111,4 +113,32 @@ async fn reply(
         return Err("the model made nothing of it".to_owned());
     }
     Ok(better.to_owned())
+}
+
+/// Bytes of text in a token, roughly, for providers that do not say.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// About what it takes to polish a text, for who is not told.
+fn estimated(asked: usize, said: usize) -> TokenUsage {
+    let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+    TokenUsage {
+        input_tokens: tokens(asked),
+        output_tokens: tokens(said),
+        source: UsageSource::Estimated,
+        ..TokenUsage::default()
+    }
+}
+
+/// What was spent, told to the run however the reply ends.
+struct Spent {
+    meter: Option<Arc<dyn UsageMeter>>,
+    usage: TokenUsage,
+}
+
+impl Drop for Spent {
+    fn drop(&mut self) {
+        if let Some(meter) = &self.meter {
+            meter.used(self.usage);
+        }
+    }
 }

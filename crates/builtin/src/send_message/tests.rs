@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use outfitter_core::{
     Cancel, Code, ModelDelta, ModelError, ModelInfo, ModelProvider, ModelRequest, ModelStream,
-    Services, StopReason, StreamId,
+    Services, StopReason, StreamId, TokenUsage, UsageMeter, UsageSource,
 };
 use serde_json::json;
 
@@ -217,6 +217,46 @@ async fn a_text_is_polished_before_it_is_split() {
     let asked = model.asked.lock().unwrap();
     assert_eq!(asked[0].messages[0].content(), "one two three");
     assert!(asked[0].tools.is_empty());
+}
+
+#[derive(Default)]
+struct Counts(Mutex<Vec<TokenUsage>>);
+
+impl UsageMeter for Counts {
+    fn used(&self, usage: TokenUsage) {
+        self.0.lock().unwrap().push(usage);
+    }
+}
+
+#[tokio::test]
+async fn what_polishing_took_is_told_to_the_run() {
+    let reported = TokenUsage {
+        input_tokens: 70,
+        output_tokens: 4,
+        ..TokenUsage::default()
+    };
+    let end = Ok(ModelDelta::Stopped(StopReason::End));
+    // The provider tells it last; where it does not, or breaks off, it is estimated.
+    for (deltas, told) in [
+        (
+            vec![text("One."), end.clone(), Ok(ModelDelta::Usage(reported))],
+            Some(reported),
+        ),
+        (vec![text("One."), end], None),
+        (vec![text("half a"), Err(())], None),
+    ] {
+        let (mut cx, _kept) = kept(9);
+        polishing(&mut cx, deltas);
+        let counts = Arc::new(Counts::default());
+        cx.services = cx.services.clone().with::<dyn UsageMeter>(counts.clone());
+        sent(&cx, json!({"text": "one", "user_id": "bob"})).await.unwrap();
+        let counted = counts.0.lock().unwrap();
+        assert_eq!(counted.len(), 1);
+        match told {
+            Some(told) => assert_eq!(counted[0], told),
+            None => assert_eq!(counted[0].source, UsageSource::Estimated),
+        }
+    }
 }
 
 #[tokio::test]

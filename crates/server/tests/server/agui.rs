@@ -59,6 +59,34 @@ pub(crate) fn error(events: &[Value]) -> &str {
     events[1]["code"].as_str().unwrap()
 }
 
+#[rstest]
+#[case::there_is(json!("release"), Ok("release"))]
+#[case::none(json!("off"), Ok(""))]
+#[case::there_is_none(json!("relaese"), Err("invalid_arguments"))]
+#[case::no_text(json!(1), Err("invalid_arguments"))]
+#[tokio::test]
+async fn a_client_may_pass_through_which_workflow_the_turn_follows(
+    #[case] workflow: Value,
+    #[case] told: Result<&str, &str>,
+) {
+    let served = World::new().serve().await;
+    let mut asked = input("t", "r1", says("hello"));
+    asked["forwardedProps"] = json!({ "outfitter": { "workflow": workflow } });
+    let events = sound(&served, &asked).await;
+    match told {
+        Ok(name) => {
+            let metadata = &events[0]["metadata"]["outfitter"];
+            assert_eq!(metadata["workflow"].as_str().unwrap_or_default(), name);
+            // The turn is over; the next one begins with nothing of it.
+            let plain = input("t", "r2", says("again"));
+            let events = sound(&served, &plain).await;
+            assert_eq!(events[0]["metadata"]["outfitter"].get("workflow"), None);
+        }
+        Err(code) => assert_eq!(error(&events), code),
+    }
+    served.stop().await;
+}
+
 #[tokio::test]
 async fn a_conversation_is_text_and_calls_with_what_clients_draw_beside_the_result() {
     let served = World::new().serve().await;

@@ -1,6 +1,7 @@
 //! A model that is a function of the request, and tools of every kind.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +22,9 @@ pub(crate) fn workflows() -> Workflows {
 
 type Deltas = Vec<Result<ModelDelta, ModelError>>;
 
+/// Whether the parrot was asked to choose something.
+pub(crate) static CHOOSING: AtomicBool = AtomicBool::new(false);
+
 /// Answers by what the last message says: `call NAME JSON` (one a line) makes calls, anything else
 /// is answered with `you said: …` in two pieces. After results it says `done`.
 pub(crate) struct Parrot(pub(crate) ModelInfo);
@@ -32,6 +36,11 @@ impl ModelProvider for Parrot {
     }
 
     async fn stream(&self, request: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
+        if request.system.starts_with("You choose") {
+            // It never makes up its mind.
+            CHOOSING.store(true, Ordering::SeqCst);
+            return Ok(futures_util::stream::pending().boxed());
+        }
         let last = request.messages.last();
         let said = last.map(|last| last.content()).unwrap_or_default();
         let deltas = match last.map(|last| last.role) {

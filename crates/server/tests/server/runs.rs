@@ -1,10 +1,14 @@
 //! `POST /v1/runs`: a run as lines, and what a run is refused for.
 
+use std::sync::atomic::Ordering;
+
 use rstest::rstest;
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::client::{get, post};
 use crate::harness::{World, soon};
+use crate::probes::CHOOSING;
 
 fn types(lines: &[Value]) -> Vec<&str> {
     lines
@@ -103,6 +107,29 @@ async fn a_run_follows_the_workflow_that_it_names_and_says_so() {
         let lines = post("/v1/runs", &none).send(served.at).await.lines();
         assert_eq!(lines[0].get("workflow"), None);
     }
+    served.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_while_it_is_chosen_ends_its_run() {
+    let served = World::new().serve().await;
+    let at = served.at;
+    let body = json!({ "input": "go", "workflow": "model", "session_id": "s" });
+    let mut asking = JoinSet::new();
+    asking.spawn(async move { post("/v1/runs", &body).send(at).await });
+    soon(async || CHOOSING.load(Ordering::SeqCst).then_some(())).await;
+    drop(asking);
+    // The session is free again, and has the run as one that was stopped.
+    soon(async || {
+        let next = json!({ "input": "and now?", "session_id": "s" });
+        let answer = post("/v1/runs", &next).send(at).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+    let messages = get("/v1/sessions/s/messages").send(at).await.json();
+    let texts = messages["messages"].as_array().unwrap().iter();
+    let texts: Vec<&str> = texts.map(|one| one["content"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["go", "and now?", "you said: and now?"]);
     served.stop().await;
 }
 
