@@ -36,7 +36,7 @@ pub fn transcript(messages: &[Arc<Message>], face: Face, detail: Detail) -> Stri
                                 call::call_line(face, &called.name, &called.name, &arguments);
                             lines(&mut pieces, &line);
                         }
-                        Part::Image { mime, .. } => {
+                        Part::Image { mime, .. } | Part::File { mime, .. } => {
                             block(&mut pieces, face, Ink::Quiet, &format!("[{mime}]"));
                         }
                         Part::Provider { .. } => {}

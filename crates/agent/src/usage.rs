@@ -56,7 +56,7 @@ pub(crate) fn bytes(parts: &[Part]) -> u64 {
                 text.len() as u64
             }
             Part::ToolCall(call) => (call.name.len() + call.arguments.len()) as u64,
-            Part::Image { .. } | Part::Provider { .. } => 0,
+            Part::Image { .. } | Part::File { .. } | Part::Provider { .. } => 0,
         })
         .sum()
 }

@@ -97,6 +97,16 @@ pub enum Part {
         /// Where its bytes are.
         source: PartSource,
     },
+    /// A file: sound, a document, what is at a URL. No model reads it, so whoever gives one says in
+    /// text what it is.
+    File {
+        /// Its media type; empty where it is not known.
+        mime: String,
+        /// What it is called.
+        name: String,
+        /// Where its bytes are.
+        source: PartSource,
+    },
     /// What only its provider understands; sent back to it unchanged, to no other.
     Provider {
         /// Which wire it came by.
@@ -144,6 +154,7 @@ impl Message {
                 Part::Reasoning { .. }
                 | Part::ToolCall(_)
                 | Part::Image { .. }
+                | Part::File { .. }
                 | Part::Provider { .. } => "",
             })
             .collect()
@@ -157,6 +168,7 @@ impl Message {
             | Part::Reasoning { .. }
             | Part::Refusal { .. }
             | Part::Image { .. }
+            | Part::File { .. }
             | Part::Provider { .. } => None,
         })
     }

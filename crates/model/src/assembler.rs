@@ -62,6 +62,7 @@ impl Assembled {
             | Part::Reasoning { .. }
             | Part::Refusal { .. }
             | Part::Image { .. }
+            | Part::File { .. }
             | Part::Provider { .. } => None,
         })
     }

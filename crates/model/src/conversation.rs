@@ -94,7 +94,10 @@ pub(crate) fn words(message: &Message) -> String {
             Part::Image { mime, source } => {
                 Some(Cow::Owned(picture_in_words(mime, source, NO_VISION)))
             }
-            Part::Reasoning { .. } | Part::ToolCall(_) | Part::Provider { .. } => None,
+            Part::Reasoning { .. }
+            | Part::ToolCall(_)
+            | Part::File { .. }
+            | Part::Provider { .. } => None,
         })
         .collect()
 }

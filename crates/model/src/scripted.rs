@@ -219,7 +219,7 @@ fn estimate(request: &ModelRequest, turn: &Turn) -> TokenUsage {
     let part = |part: &Part| match part {
         Part::Text { text } | Part::Reasoning { text, .. } | Part::Refusal { text } => text.len(),
         Part::ToolCall(call) => call.name.len() + call.arguments.len(),
-        Part::Image { .. } | Part::Provider { .. } => 0,
+        Part::Image { .. } | Part::File { .. } | Part::Provider { .. } => 0,
     };
     let history = request.messages.iter().flat_map(|message| &message.parts);
     let input = request.system.len() + history.map(part).sum::<usize>();

@@ -95,6 +95,7 @@ impl Content<'_> {
             core::Part::Reasoning { .. }
             | core::Part::ToolCall(_)
             | core::Part::Image { .. }
+            | core::Part::File { .. }
             | core::Part::Provider { .. } => None,
         })
     }
@@ -128,6 +129,7 @@ impl ToolCalls<'_> {
             | core::Part::Reasoning { .. }
             | core::Part::Refusal { .. }
             | core::Part::Image { .. }
+            | core::Part::File { .. }
             | core::Part::Provider { .. } => None,
         })
     }

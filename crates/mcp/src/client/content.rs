@@ -2,13 +2,17 @@
 //!
 //! Structured content is the truth where a server gives it: the specification has it say the same
 //! in text for those who cannot read it. Otherwise the text blocks are the result, in order, and
-//! every block that is no text says in words what it is. Pictures go along as parts.
+//! every block that is no text says in words what it is. Pictures go along as parts that models may
+//! see; sound, blobs and links as files, which models do not read: what a link leads to is told, and
+//! what there is of the rest is an artifact that the words name.
 
-use outfitter_core::{Code, ErrorInfo, Outcome, Part, PartSource};
+use outfitter_core::{ArtifactId, Code, ErrorInfo, Outcome, Part, PartSource};
 use serde_json::Value;
 
+use super::keep::Kept;
+
 /// The longest base64 of a picture that goes along; a longer one is only told of.
-const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
+pub(crate) const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
 
 /// A result whose content is no list of blocks: what is in it cannot be told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -16,7 +20,7 @@ const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
 pub(crate) struct NoList(&'static str);
 
 /// What the result of `tools/call` says.
-pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
+pub(crate) fn outcome(result: Value, kept: &Kept) -> Result<Outcome, NoList> {
     let mut result = match result {
         Value::Object(result) => result,
         // Not what the protocol says, but said.
@@ -30,9 +34,9 @@ pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
     let mut parts = Vec::new();
     match result.remove("content") {
         Some(Value::Array(blocks)) => {
-            for block in blocks {
+            for (place, block) in blocks.into_iter().enumerate() {
                 let is_text = block.get("type").is_some_and(|kind| kind == "text");
-                let (text, part) = read(block);
+                let (text, part) = read(block, kept.get(&place));
                 // Structured content says what the texts say. The rest it does not say.
                 if !is_text
                     && structured
@@ -55,6 +59,7 @@ pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
         Some(_) | None => Outcome::text(text.clone()),
     };
     outcome.parts = parts;
+    outcome.artifacts = kept.values().cloned().collect();
     if failed {
         let message = match text.trim() {
             "" => "the tool failed and gave no reason".to_owned(),
@@ -66,7 +71,7 @@ pub(crate) fn outcome(result: Value) -> Result<Outcome, NoList> {
 }
 
 /// A block as text, and as a part where a model may be able to see it.
-fn read(block: Value) -> (String, Option<Part>) {
+fn read(block: Value, kept: Option<&ArtifactId>) -> (String, Option<Part>) {
     let Value::Object(mut block) = block else {
         return match block {
             Value::String(text) => (text, None),
@@ -90,10 +95,12 @@ fn read(block: Value) -> (String, Option<Part>) {
             };
             let size = decoded_len(&data);
             if data.len() > MAX_IMAGE_BYTES {
-                return (
-                    format!("[image {mime}, {size} bytes: too large to show]"),
-                    None,
-                );
+                let why = match kept {
+                    Some(id) => format!("too large to show, kept as {id}"),
+                    None => "too large to show".to_owned(),
+                };
+                let text = described(&kind, &[&mime, &format!("{size} bytes: {why}")]);
+                return (text, file(&mime, &kind, kept));
             }
             let text = format!("[image {mime}, {size} bytes]");
             let source = PartSource::Base64 { data };
@@ -103,7 +110,14 @@ fn read(block: Value) -> (String, Option<Part>) {
             let name = Some(word("title"))
                 .filter(|title| !title.is_empty())
                 .unwrap_or_else(|| word("name"));
-            (described("resource", &[&name, &word("uri"), &mime]), None)
+            let uri = word("uri");
+            let text = described("resource", &[&name, &uri, &mime]);
+            let link = Part::File {
+                name,
+                source: PartSource::Url { url: uri.clone() },
+                mime,
+            };
+            (text, (!uri.is_empty()).then_some(link))
         }
         "resource" => {
             let resource = block.remove("resource").unwrap_or_default();
@@ -115,8 +129,9 @@ fn read(block: Value) -> (String, Option<Part>) {
                     None,
                 ),
                 (None, Some(blob)) => {
-                    let size = format!("{} bytes: not shown", decoded_len(blob));
-                    (described("resource", &[uri, mime, &size]), None)
+                    let size = sized(blob, kept);
+                    let text = described("resource", &[uri, mime, &size]);
+                    (text, file(mime, uri, kept))
                 }
                 (None, None) => (described("resource", &[uri, mime]), None),
             }
@@ -132,13 +147,31 @@ fn read(block: Value) -> (String, Option<Part>) {
                 block.get("data").and_then(Value::as_str),
                 block.get("text").and_then(Value::as_str),
             ) {
-                (Some(data), _) => format!("{} bytes: not shown", decoded_len(data)),
+                (Some(data), _) => sized(data, kept),
                 (None, Some(text)) => return (format!("[{kind}]\n{text}"), None),
                 (None, None) => "not shown".to_owned(),
             };
-            (described(kind, &[&mime, &size]), None)
+            (described(kind, &[&mime, &size]), file(&mime, kind, kept))
         }
     }
+}
+
+/// How large something is, and where it is.
+fn sized(base64: &str, kept: Option<&ArtifactId>) -> String {
+    let size = decoded_len(base64);
+    match kept {
+        Some(id) => format!("{size} bytes: kept as {id}"),
+        None => format!("{size} bytes: not shown"),
+    }
+}
+
+/// What was kept, as a part.
+fn file(mime: &str, name: &str, kept: Option<&ArtifactId>) -> Option<Part> {
+    Some(Part::File {
+        mime: mime.to_owned(),
+        name: name.to_owned(),
+        source: PartSource::Artifact { id: kept?.clone() },
+    })
 }
 
 fn described(kind: &str, facts: &[&str]) -> String {
@@ -218,7 +251,7 @@ mod tests {
                     parts,
                     failed,
                     ..
-                } = match outcome(said) {
+                } = match outcome(said, &Kept::new()) {
                     Ok(outcome) => outcome,
                     Err(why) => return format!("{text}\n  refused: {why}"),
                 };
@@ -245,7 +278,9 @@ mod tests {
             json!([{"type": "text", "text": ""}]),
         ] {
             let said = json!({"content": content, "isError": true});
-            let failed = outcome(said.clone()).ok().and_then(|got| got.failed);
+            let failed = outcome(said.clone(), &Kept::new())
+                .ok()
+                .and_then(|got| got.failed);
             let words = failed.map(|error| error.message).unwrap_or_default();
             assert!(!words.trim().is_empty(), "{said}");
         }
@@ -274,20 +309,24 @@ mod tests {
             ),
         ];
         for (block, says) in alone {
-            let read = outcome(json!({"content": [block]})).unwrap();
+            let read = outcome(json!({"content": [block]}), &Kept::new()).unwrap();
             assert_eq!(read.result, json!(says));
             if says == "hello" {
                 continue;
             }
             let both = json!({"content": [block], "structuredContent": {"n": 1}});
-            let read = outcome(both).unwrap();
+            let read = outcome(both, &Kept::new()).unwrap();
             assert_eq!(read.result, json!({"n": 1}));
             let first = Part::Text {
                 text: says.to_owned(),
             };
             assert_eq!(read.parts.first(), Some(&first));
         }
-        let only = outcome(json!({"content": [], "structuredContent": {"n": 1}})).unwrap();
+        let only = outcome(
+            json!({"content": [], "structuredContent": {"n": 1}}),
+            &Kept::new(),
+        )
+        .unwrap();
         assert_eq!((only.result, only.parts), (json!({"n": 1}), vec![]));
     }
 

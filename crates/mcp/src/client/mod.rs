@@ -4,7 +4,7 @@
 //! - [`handshake`], [`listing`]: what is said before a server is ready; [`cache`]: what was, kept for
 //!   servers that are started at their first call
 //! - [`connection`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's pipes
-//! - [`link`], [`tool`], [`content`]: one call, and what came of it
+//! - [`link`], [`tool`], [`content`], [`keep`]: one call, and what came of it
 //! - [`server`], [`status`], [`stderr`]: what the operator says and reads
 //!
 //! The JSON-RPC layer is ours and not the library's: the library decodes into types, and a single
@@ -15,6 +15,7 @@ mod cache;
 mod connection;
 mod content;
 mod handshake;
+mod keep;
 mod lines;
 mod link;
 mod listing;

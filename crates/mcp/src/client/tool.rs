@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 use super::connection::{Connection, Request, Unanswered};
 use super::content;
+use super::keep;
 use super::link::Link;
 use super::listing::RemoteTool;
 use super::wire::Fault;
@@ -237,7 +238,9 @@ impl Tool for McpTool {
                 "the tool wants to ask something, and there is no way to be asked here",
             ));
         }
-        let outcome = content::outcome(result).map_err(|why| self.unreadable("result", &why))?;
+        let kept = keep::keep(cx, &result).await;
+        let outcome = content::outcome(result, &kept);
+        let outcome = outcome.map_err(|why| self.unreadable("result", &why))?;
         self.hold_to_schema(&outcome);
         Ok(outcome.into())
     }

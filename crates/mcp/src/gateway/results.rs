@@ -47,6 +47,7 @@ fn block(part: &Part) -> Option<ContentBlock> {
         | Part::Reasoning { .. }
         | Part::Refusal { .. }
         | Part::ToolCall(_)
+        | Part::File { .. }
         | Part::Provider { .. } => None,
     }
 }

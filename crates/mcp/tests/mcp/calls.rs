@@ -6,7 +6,7 @@ use outfitter_core::{Code, ToolContext};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::support::{Odd, call_in, until, watched};
+use crate::support::{Odd, Shelf, call_in, until, watched};
 
 #[tokio::test]
 async fn an_unknown_block_is_told_of_and_the_rest_is_there() {
@@ -275,4 +275,36 @@ async fn a_server_that_only_does_not_answer_a_call_is_left_alone() {
     until(|| odd.count("ping") == 1).await;
     odd.call("echo", json!({})).await.unwrap_err();
     assert_eq!(odd.lives(), 1);
+}
+
+#[tokio::test]
+async fn sound_and_blobs_are_kept_and_links_go_along() {
+    let odd = Odd::ready("media").await;
+    let shelf = std::sync::Arc::new(Shelf::default());
+    let mut cx = ToolContext::detached();
+    cx.artifacts = shelf.clone();
+    let called = call_in(&odd.source, "echo", json!({}), &cx).await.unwrap();
+    insta::assert_debug_snapshot!((called.result, called.parts, called.artifacts));
+    {
+        let kept = shelf.0.lock().unwrap();
+        let kept: Vec<_> = kept
+            .iter()
+            .map(|(new, bytes)| (new.mime.as_str(), new.name.as_str(), bytes.as_slice()))
+            .collect();
+        assert_eq!(
+            kept,
+            [
+                ("audio/wav", "", &b"hello"[..]),
+                ("application/pdf", "a.pdf", &b"hi"[..]),
+            ]
+        );
+    }
+    // Where nothing can be kept, that is what is said.
+    let called = odd.call("echo", json!({})).await.unwrap();
+    let said = called.result.as_str().unwrap();
+    assert!(
+        said.contains("[audio audio/wav, 5 bytes: not shown]"),
+        "{said}"
+    );
+    assert_eq!(called.artifacts, []);
 }

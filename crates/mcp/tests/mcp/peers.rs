@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 
-use outfitter_core::{Role, SystemClock, ToolSource as _};
+use outfitter_core::{Part, PartSource, Role, SystemClock, ToolSource as _};
 use outfitter_mcp::{Era, GatewayOptions, McpService, McpSource, StdioServer};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::hosted::{Hosted, principal};
 use crate::http::serve;
-use crate::support::{call, call_in, faults, host, id, names, until, watched};
+use crate::support::{Shelf, call, call_in, faults, host, id, names, until, watched};
 
 fn peers() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
@@ -88,6 +88,35 @@ async fn the_reference_server_of_npm_is_listed_and_called() {
         structured.result["temperature"].is_number(),
         "{structured:?}"
     );
+    let shelf = Arc::new(Shelf::default());
+    let mut keeping = outfitter_core::ToolContext::detached();
+    keeping.artifacts = shelf.clone();
+    let args = json!({"resourceType": "Blob", "resourceId": 1});
+    let blob = call_in(&source, "get-resource-reference", args, &keeping)
+        .await
+        .unwrap();
+    let said = blob.result.as_str().unwrap();
+    assert!(said.contains("kept as art_1]"), "{said}");
+    assert!(
+        matches!(
+            &blob.parts[..],
+            [Part::File {
+                source: PartSource::Artifact { .. },
+                ..
+            }]
+        ),
+        "{blob:?}"
+    );
+    assert_eq!(blob.artifacts.len(), 1);
+    assert!(!shelf.0.lock().unwrap()[0].1.is_empty());
+    let args = json!({"count": 2});
+    let links = call(&source, "get-resource-links", args).await.unwrap();
+    let linked = links.parts.iter().filter(|part| {
+        let is = matches!(part, Part::File { source: PartSource::Url { url }, .. } if url.contains("://"));
+        assert!(is, "{part:?}");
+        is
+    });
+    assert_eq!(linked.count(), 2);
     let (cx, shown) = watched();
     let args = json!({"duration": 1, "steps": 4});
     call_in(&source, "trigger-long-running-operation", args, &cx)

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use outfitter_core::{
-    Outcome, Progress, ProgressSink, Reply, SourceId, Stream, SystemClock, Tool, ToolContext,
+    ArtifactChunk, ArtifactError, ArtifactId, ArtifactStore, Bytes, NewArtifact, Outcome, Progress,
+    ProgressSink, Reply, Scope, SessionId, SourceId, Stream, SystemClock, Tool, ToolContext,
     ToolError, ToolSource as _,
 };
 use outfitter_mcp::{Host, McpSource, ServerState, StdioServer};
@@ -214,4 +216,48 @@ pub(crate) fn alive(marker: &str) -> Vec<u32> {
             })
         })
         .collect()
+}
+
+/// Keeps artifacts in memory, in order.
+#[derive(Default)]
+pub(crate) struct Shelf(pub(crate) Mutex<Vec<(NewArtifact, Vec<u8>)>>);
+
+#[async_trait]
+impl ArtifactStore for Shelf {
+    async fn create(
+        &self,
+        _: &Scope,
+        _: &SessionId,
+        new: NewArtifact,
+    ) -> Result<ArtifactId, ArtifactError> {
+        let mut kept = self.0.lock().unwrap();
+        kept.push((new, Vec::new()));
+        Ok(ArtifactId::new(format!("art_{}", kept.len())).unwrap())
+    }
+
+    async fn append(
+        &self,
+        _: &Scope,
+        _: &SessionId,
+        _: &ArtifactId,
+        bytes: Bytes,
+    ) -> Result<(), ArtifactError> {
+        self.0.lock().unwrap().last_mut().unwrap().1.extend(&bytes);
+        Ok(())
+    }
+
+    async fn read(
+        &self,
+        _: &Scope,
+        _: &SessionId,
+        id: &ArtifactId,
+        _: u64,
+        _: u64,
+    ) -> Result<ArtifactChunk, ArtifactError> {
+        Err(ArtifactError::NotFound(id.clone()))
+    }
+
+    async fn delete_session(&self, _: &Scope, _: &SessionId) -> Result<(), ArtifactError> {
+        Ok(())
+    }
 }

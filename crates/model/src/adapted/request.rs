@@ -81,7 +81,10 @@ impl Writer<'_> {
             Part::Text { text } | Part::Refusal { text } if is_blank(text) => None,
             Part::Text { text } | Part::Refusal { text } => Some(ContentPart::from_text(text)),
             Part::Image { mime, source } => Some(self.picture(mime, source)),
-            Part::Reasoning { .. } | Part::ToolCall(_) | Part::Provider { .. } => None,
+            Part::Reasoning { .. }
+            | Part::ToolCall(_)
+            | Part::File { .. }
+            | Part::Provider { .. } => None,
         });
         let mut parts: Vec<ContentPart> = parts.collect();
         if parts.is_empty() {
@@ -137,7 +140,10 @@ impl Writer<'_> {
                 Part::Provider { provider, data } if *provider == self.info.provider => {
                     own(data, &mut parts);
                 }
-                Part::Reasoning { .. } | Part::Image { .. } | Part::Provider { .. } => {}
+                Part::Reasoning { .. }
+                | Part::Image { .. }
+                | Part::File { .. }
+                | Part::Provider { .. } => {}
             }
         }
         if parts.is_empty() {
@@ -163,6 +169,7 @@ impl Writer<'_> {
                 | Part::Refusal { .. }
                 | Part::Reasoning { .. }
                 | Part::ToolCall(_)
+                | Part::File { .. }
                 | Part::Provider { .. } => None,
             }));
             message.content()

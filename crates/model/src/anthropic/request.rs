@@ -223,7 +223,10 @@ impl Writer<'_> {
             Part::Text { text } | Part::Refusal { text } if is_blank(text) => None,
             Part::Text { text } | Part::Refusal { text } => Some(said(text)),
             Part::Image { mime, source } => Some(self.picture(mime, source)),
-            Part::Reasoning { .. } | Part::ToolCall(_) | Part::Provider { .. } => None,
+            Part::Reasoning { .. }
+            | Part::ToolCall(_)
+            | Part::File { .. }
+            | Part::Provider { .. } => None,
         });
         content.map(block).collect()
     }
@@ -262,7 +265,10 @@ impl Writer<'_> {
                 Part::Provider { provider, data } if *provider == self.info.provider => {
                     self.own(data, &mut blocks);
                 }
-                Part::Reasoning { .. } | Part::Image { .. } | Part::Provider { .. } => {}
+                Part::Reasoning { .. }
+                | Part::Image { .. }
+                | Part::File { .. }
+                | Part::Provider { .. } => {}
             }
         }
         blocks

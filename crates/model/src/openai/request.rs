@@ -233,7 +233,10 @@ impl Writer<'_> {
         let parts = message.parts.iter().filter_map(|part| match part {
             Part::Text { text } | Part::Refusal { text } => Some(text_part(text.into())),
             Part::Image { mime, source } => Some(image_part(mime, source)),
-            Part::Reasoning { .. } | Part::ToolCall(_) | Part::Provider { .. } => None,
+            Part::Reasoning { .. }
+            | Part::ToolCall(_)
+            | Part::File { .. }
+            | Part::Provider { .. } => None,
         });
         Content::Parts(parts.collect())
     }
@@ -260,6 +263,7 @@ impl Writer<'_> {
                 Part::Text { .. }
                 | Part::Refusal { .. }
                 | Part::Image { .. }
+                | Part::File { .. }
                 | Part::Provider { .. } => {}
             }
         }
@@ -309,6 +313,7 @@ impl Writer<'_> {
                 | Part::Refusal { .. }
                 | Part::Reasoning { .. }
                 | Part::ToolCall(_)
+                | Part::File { .. }
                 | Part::Provider { .. } => None,
             }));
             Cow::Owned(message.content())

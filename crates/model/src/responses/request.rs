@@ -150,7 +150,10 @@ impl Writer<'_> {
                 Some(Content::InputText { text: text.into() })
             }
             Part::Image { mime, source } => Some(self.picture(mime, source)),
-            Part::Reasoning { .. } | Part::ToolCall(_) | Part::Provider { .. } => None,
+            Part::Reasoning { .. }
+            | Part::ToolCall(_)
+            | Part::File { .. }
+            | Part::Provider { .. } => None,
         });
         content.collect()
     }
@@ -193,7 +196,10 @@ impl Writer<'_> {
                     thoughts.push(Item::Provider(Sorted(data)));
                     continue;
                 }
-                Part::Reasoning { .. } | Part::Image { .. } | Part::Provider { .. } => continue,
+                Part::Reasoning { .. }
+                | Part::Image { .. }
+                | Part::File { .. }
+                | Part::Provider { .. } => continue,
             };
             items.append(&mut thoughts);
             items.push(item);

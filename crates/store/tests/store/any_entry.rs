@@ -178,7 +178,8 @@ fn part() -> BoxedStrategy<Part> {
             name,
             arguments: arguments.into(),
         })),
-        (text(), source).prop_map(|(mime, source)| Part::Image { mime, source }),
+        (text(), source.clone()).prop_map(|(mime, source)| Part::Image { mime, source }),
+        (text(), text(), source).prop_map(|(mime, name, source)| Part::File { mime, name, source }),
         (text(), value()).prop_map(|(provider, data)| Part::Provider { provider, data }),
     ]
     .boxed()

@@ -49,7 +49,7 @@ pub(super) fn parts(parts: &mut [Part], options: &PipelineOptions) {
 fn text_of(part: &mut Part) -> Option<&mut String> {
     match part {
         Part::Text { text } | Part::Reasoning { text, .. } | Part::Refusal { text } => Some(text),
-        Part::ToolCall(_) | Part::Image { .. } | Part::Provider { .. } => None,
+        Part::ToolCall(_) | Part::Image { .. } | Part::File { .. } | Part::Provider { .. } => None,
     }
 }
 
@@ -57,7 +57,7 @@ fn size(part: &Part) -> usize {
     match part {
         Part::Text { text } | Part::Reasoning { text, .. } | Part::Refusal { text } => text.len(),
         Part::ToolCall(call) => call.arguments.len(),
-        Part::Image { source, .. } => match source {
+        Part::Image { source, .. } | Part::File { source, .. } => match source {
             PartSource::Base64 { data } => data.len(),
             PartSource::Artifact { id } => id.as_str().len(),
             PartSource::Url { url } => url.len(),
@@ -72,7 +72,7 @@ fn kind(part: &Part) -> &str {
         Part::Reasoning { .. } => "a thought",
         Part::Refusal { .. } => "a refusal",
         Part::ToolCall(_) => "a call",
-        Part::Image { mime, .. } => mime,
+        Part::Image { mime, .. } | Part::File { mime, .. } => mime,
         Part::Provider { .. } => "a part of a provider's",
     }
 }

@@ -122,6 +122,15 @@ def call(id, params):
     if mode == "video":
         video = {"type": "video", "data": "aGVsbG8=", "mimeType": "video/mp4"}
         reply(id, {"content": [{"type": "text", "text": "before"}, video]})
+    elif mode == "media":
+        reply(id, {"content": [
+            {"type": "text", "text": "Here it is."},
+            {"type": "audio", "data": "aGVsbG8=", "mimeType": "audio/wav"},
+            {"type": "audio", "data": "no base64!", "mimeType": "audio/ogg"},
+            {"type": "resource", "resource": {"uri": "file:///docs/a.pdf", "mimeType": "application/pdf", "blob": "aGk"}},
+            {"type": "resource", "resource": {"uri": "file:///docs/a.txt", "text": "body"}},
+            {"type": "resource_link", "uri": "https://example.com/b", "name": "b", "mimeType": "text/html"},
+        ]})
     elif mode == "huge":
         reply(id, text("h" * (20 << 20)) if name == "echo" and params["arguments"].get("huge") else text("small"))
     elif mode == "huge_id_last":

@@ -1,0 +1,80 @@
+//! What is no text and no picture that goes along is kept as artifacts: sound, blobs of resources,
+//! pictures too large to show.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use outfitter_core::{ArtifactId, Bytes, NewArtifact, Scope, ToolContext};
+use serde_json::Value;
+
+use super::content::MAX_IMAGE_BYTES;
+
+/// How many blocks of one result are kept.
+const MAX_KEPT: usize = 32;
+
+/// The longest name that is kept.
+const MAX_NAME_CHARS: usize = 200;
+
+/// What blocks were kept as, by their place in the result.
+pub(crate) type Kept = BTreeMap<usize, ArtifactId>;
+
+/// Keeps what has to be. What cannot be is left where it is, for the result to say so.
+pub(crate) async fn keep(cx: &ToolContext, result: &Value) -> Kept {
+    let mut kept = Kept::new();
+    let blocks = result["content"].as_array().into_iter().flatten();
+    for (place, block) in blocks.enumerate() {
+        let Some(held) = held(block).filter(|_| kept.len() < MAX_KEPT) else {
+            continue;
+        };
+        if let Some(id) = one(cx, held).await {
+            kept.insert(place, id);
+        }
+    }
+    kept
+}
+
+/// Bytes that a block holds, as they came.
+struct Held<'b> {
+    base64: &'b str,
+    mime: &'b str,
+    name: &'b str,
+}
+
+fn held(block: &Value) -> Option<Held<'_>> {
+    let resource = &block["resource"];
+    let (of, data) = match block["type"].as_str()? {
+        "audio" => (block, "data"),
+        "image" if block["data"].as_str()?.len() > MAX_IMAGE_BYTES => (block, "data"),
+        "resource" if resource["text"].is_null() => (resource, "blob"),
+        _ => return None,
+    };
+    let text = |key: &str| of[key].as_str().unwrap_or_default();
+    Some(Held {
+        base64: of[data].as_str()?,
+        mime: text("mimeType"),
+        name: text("uri"),
+    })
+}
+
+async fn one(cx: &ToolContext, held: Held<'_>) -> Option<ArtifactId> {
+    let text = held.base64.trim_end_matches('=');
+    let bytes = STANDARD_NO_PAD
+        .decode(text)
+        .or_else(|_| STANDARD.decode(held.base64))
+        .ok()?;
+    let scope = Scope::from(&*cx.who);
+    let mime = match held.mime {
+        "" => "application/octet-stream",
+        mime => mime,
+    };
+    let name = held.name.rsplit('/').next().unwrap_or_default();
+    let new = NewArtifact {
+        mime: mime.chars().take(MAX_NAME_CHARS).collect(),
+        name: name.chars().take(MAX_NAME_CHARS).collect(),
+    };
+    let id = cx.artifacts.create(&scope, &cx.session, new).await.ok()?;
+    let bytes = Bytes::from(bytes);
+    let kept = cx.artifacts.append(&scope, &cx.session, &id, bytes).await;
+    kept.is_ok().then_some(id)
+}
