@@ -21,7 +21,7 @@ fn d04_every_name_of_a_denied_file_is_denied() {
     let world = World::new();
     // The workspace lies in the home, so that `~` leads into it.
     let home = world.root().join("home");
-    let work = home.join("work");
+    let work = home.join("project");
     std::fs::create_dir_all(work.join("keys/old")).unwrap();
     std::fs::create_dir(work.join("open")).unwrap();
     for (path, text) in [
@@ -56,8 +56,8 @@ fn d04_every_name_of_a_denied_file_is_denied() {
         "KEYS/A.PEM",
         "./keys//../keys/a.pem",
         "ke\u{200d}ys/a.pem",
-        "~/work/keys/a.pem",
-        "$HOME/work/keys/a.pem",
+        "~/project/keys/a.pem",
+        "$HOME/project/keys/a.pem",
         &whole,
         "link/a.pem",
         "open/to-key",
@@ -66,18 +66,18 @@ fn d04_every_name_of_a_denied_file_is_denied() {
         ".ENV",
         "dotenv",
         "same",
-        "~/work/same",
+        "~/project/same",
     ] {
         let said = read(path);
         assert!(said.contains("denies it"), "{path}: {said}");
     }
-    for path in ["open/b.txt", "also-open", "~/work/open/b.txt"] {
+    for path in ["open/b.txt", "also-open", "~/project/open/b.txt"] {
         assert_eq!(read(path), "read", "{path}");
     }
     // A rule may name the file by any of its names, too.
     for args in [
-        "~/work/keys",
-        "$HOME/work/./keys/**",
+        "~/project/keys",
+        "$HOME/project/./keys/**",
         "link",
         "./link/a.pem",
         "open/to-key",
@@ -91,44 +91,28 @@ fn d04_every_name_of_a_denied_file_is_denied() {
     }
 }
 
-/// What is allowed by a name is not allowed where that name leads out of it.
+/// All of a table must be so; what a call leaves out has its default, and a path is what it leads
+/// to as well.
 #[test]
-fn an_allowed_path_that_leads_elsewhere_is_not_allowed() {
+fn a_table_holds_all_of_its_arguments_by_default_and_through_links_too() {
     let world = World::new();
     world.config(
         "[permissions]\nrules = [\n\
-         { tool = \"file_*\", decision = \"ask\" },\n]\n",
+         { tool = \"file_read\", args = { path = \"private/**\", start_line = 1 }, decision = \"ask\" },\n]\n",
     );
-    world.write("src/a.txt", "a");
-    world.write("private/b.txt", "b");
-    symlink("../private", world.work("src/out")).unwrap();
-    assert_eq!(
-        code(&world, "file_read", &json!({"path": "src/a.txt"})),
-        "needs_approval"
-    );
-    // An `ask` of another rule is not taken away by an allowance; only what nobody ruled is.
-    world.config(
-        "[permissions]\nrules = [\n\
-         { tool = \"file_read\", args = { path = \"src/**\", start_line = 1 }, decision = \"ask\" },\n]\n",
-    );
-    assert_eq!(
-        code(&world, "file_read", &json!({"path": "src/a.txt"})),
-        "needs_approval"
-    );
-    assert_eq!(
-        code(
-            &world,
-            "file_read",
-            &json!({"path": "src/a.txt", "start_line": 2})
+    world.write("private/a.txt", "a\nb\n");
+    world.write("open/b.txt", "b");
+    symlink("../private", world.work("open/in")).unwrap();
+    for (args, expected) in [
+        (json!({"path": "private/a.txt"}), "needs_approval"),
+        (
+            json!({"path": "private/a.txt", "start_line": 1}),
+            "needs_approval",
         ),
-        "none"
-    );
-    assert_eq!(
-        code(&world, "file_read", &json!({"path": "src/out/b.txt"})),
-        "needs_approval"
-    );
-    assert_eq!(
-        code(&world, "file_read", &json!({"path": "private/b.txt"})),
-        "none"
-    );
+        (json!({"path": "open/in/a.txt"}), "needs_approval"),
+        (json!({"path": "private/a.txt", "start_line": 2}), "none"),
+        (json!({"path": "open/b.txt"}), "none"),
+    ] {
+        assert_eq!(code(&world, "file_read", &args), expected, "{args}");
+    }
 }

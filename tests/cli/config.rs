@@ -359,38 +359,6 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
 #[rstest]
 #[case("[model]\nprovider = \"scripted\"", "needs `model.script`")]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", decision = \"deny\" }, { tool = \"x\" }]",
-    "`permissions.rules` has no `decision` under 1"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = \" \", decision = \"deny\" }]",
-    "`permissions.rules` has an empty `args` under 0"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = {}, decision = \"deny\" }]",
-    "`permissions.rules` means nothing under 0: its args are empty"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = { a = { b = 1 } }, decision = \"deny\" }]",
-    "an argument is to be a text, a number, true, false, or a list of these"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = 3, decision = \"deny\" }]",
-    "`permissions.rules.0.args` must be a text, or a table of values by name, not 3"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", agent = \"other\", decision = \"deny\" }]",
-    "names the agent \"other\" under 0, and there is only \"main\""
-)]
-#[case(
-    "[permissions]\nalways_days = 0",
-    "`permissions.always_days` must be a whole number from 1 to 365, not 0"
-)]
-#[case(
-    "[permissions]\nrules = [{ tool = \"x\", decision = \"maybe\" }]",
-    "outfitter.toml:2:24: `permissions.rules.0.decision` must be one of allow, ask, deny"
-)]
-#[case(
     "[model]\nprovider = \"openai\"\nscript = \"a.yaml\"",
     "for the provider `scripted` only"
 )]
@@ -513,31 +481,4 @@ fn explain_lists_exactly_the_keys_of_the_schema() {
         .collect();
     assert_eq!(explained, of_schema);
     insta::assert_snapshot!(explained.into_iter().collect::<Vec<_>>().join("\n"));
-}
-
-#[test]
-fn rules_are_explained_by_their_numbers_in_their_order() {
-    let world = World::with(
-        "[permissions]\nrules = [\n\
-         { tool = \"b*\", args = { path = \"src/**\", n = [1, 2] }, decision = \"ask\" },\n\
-         { tool = \"a\", args = \"x *\", role = \"user\", channel = \"http\", decision = \"deny\" },\n\
-         { tool = \"c\", tenant = \"t\", agent = \"m*\", decision = \"allow\" },\n]\n",
-    );
-    let document = world.run(&["config", "explain", "--json"]).json();
-    let lines = document["notes"]["rules"].as_array().unwrap();
-    let lines: Vec<&str> = lines.iter().filter_map(Value::as_str).collect();
-    assert_eq!(
-        lines,
-        [
-            "0  ask    tool = \"b*\", args = { n = [1, 2], path = \"src/**\" }",
-            "1  deny   tool = \"a\", args = \"x *\", role = \"user\", channel = \"http\"",
-            "2  allow  tool = \"c\", tenant = \"t\", agent = \"m*\"",
-        ]
-    );
-    let text = world.run(&["config", "explain"]).stdout;
-    assert!(text.contains("#   1  deny   tool = \"a\""), "{text}");
-    // What is explained is what is read.
-    world.write("here/again.toml", &text);
-    let again = world.run(&["config", "explain", "--json", "--config", "again.toml"]);
-    assert_eq!(again.json()["notes"]["rules"], document["notes"]["rules"]);
 }

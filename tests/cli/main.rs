@@ -19,6 +19,7 @@ mod init;
 mod keys;
 mod ledger;
 mod mended;
+mod rules;
 mod serving;
 mod skills;
 mod tool_format;

@@ -25,6 +25,7 @@ mod environment;
 pub mod files;
 mod hold;
 pub mod host;
+mod identities;
 mod job;
 mod jobs;
 mod launch;

@@ -5,13 +5,13 @@
 //! exists is also known by its identity on disk, so that a hard link or a second mount of it is met
 //! too.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
 use unicode_normalization::UnicodeNormalization;
 
+pub(crate) use crate::identities::Identities;
+use crate::identities::MAX_IDENTITY_DEPTH;
 use crate::startup::{CONFIGURATION, HOME_STARTUP, WHY_CONFIGURATION, WHY_STARTUP};
 
 /// Credentials and histories beneath a home directory. A directory covers all that is in it; a
@@ -48,12 +48,6 @@ pub const SYSTEM_SECRETS: &[&str] = &["/etc/shadow*", "/etc/gshadow*"];
 /// Never files to a file tool: behind these names lie the memory and environment of processes,
 /// ours among them.
 pub const PROCESS_VIEWS: &[&str] = &["/proc"];
-
-/// How many entries of protected directories are known by identity; more than any sane `~/.ssh`.
-const MAX_IDENTITIES: usize = 4096;
-
-/// How deep protected directories are looked into for identities.
-const MAX_IDENTITY_DEPTH: u32 = 6;
 
 pub(crate) const SECRET: &str =
     "it holds credentials or a history, which nobody reads or writes here";
@@ -337,94 +331,6 @@ impl Protected {
     fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
         self.rules
             .extend(paths.iter().map(|path| Rule::new(base.join(path), why)));
-    }
-}
-
-/// Files and directories by device and inode, and why they are protected.
-#[derive(Debug)]
-pub(crate) struct Identities {
-    known: HashSet<(u64, u64)>,
-    why: &'static str,
-}
-
-impl Identities {
-    /// Nothing is known yet: also where files have no identity that can be seen.
-    pub(crate) fn of(why: &'static str) -> Self {
-        Self {
-            known: HashSet::new(),
-            why,
-        }
-    }
-
-    pub(crate) fn has(&self, stat: &Stat) -> Option<&'static str> {
-        self.known
-            .contains(&(stat.st_dev, stat.st_ino))
-            .then_some(self.why)
-    }
-
-    fn add(&mut self, path: &Path) {
-        self.add_to(path, MAX_IDENTITY_DEPTH);
-    }
-
-    fn remove(&mut self, path: &Path) {
-        if let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::empty()) {
-            self.known.remove(&(stat.st_dev, stat.st_ino));
-        }
-    }
-
-    fn add_to(&mut self, path: &Path, depth: u32) {
-        // A secret that is a link to another place is protected there too.
-        let Ok(stat) = rustix::fs::statat(CWD, path, AtFlags::empty()) else {
-            return;
-        };
-        let is_directory = FileType::from_raw_mode(stat.st_mode).is_dir();
-        self.known.insert((stat.st_dev, stat.st_ino));
-        if is_directory
-            && let Ok(handle) = rustix::fs::open(
-                path,
-                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-        {
-            self.add_below(handle, depth);
-        }
-    }
-
-    fn add_below(&mut self, handle: rustix::fd::OwnedFd, depth: u32) {
-        let Ok(mut entries) = rustix::fs::Dir::new(handle) else {
-            return;
-        };
-        let mut names = Vec::new();
-        while let Some(Ok(entry)) = entries.next() {
-            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                names.push(entry.file_name().to_owned());
-            }
-        }
-        let Ok(handle) = entries.fd() else {
-            return;
-        };
-        for name in names {
-            if self.known.len() >= MAX_IDENTITIES {
-                return;
-            }
-            let Ok(stat) = rustix::fs::statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW) else {
-                continue;
-            };
-            self.known.insert((stat.st_dev, stat.st_ino));
-            if FileType::from_raw_mode(stat.st_mode).is_symlink()
-                && let Ok(target) = rustix::fs::statat(handle, &name, AtFlags::empty())
-                && FileType::from_raw_mode(target.st_mode).is_file()
-            {
-                self.known.insert((target.st_dev, target.st_ino));
-            }
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            if depth > 0
-                && FileType::from_raw_mode(stat.st_mode).is_dir()
-                && let Ok(below) = rustix::fs::openat(handle, &name, flags, Mode::empty())
-            {
-                self.add_below(below, depth - 1);
-            }
-        }
     }
 }
 
