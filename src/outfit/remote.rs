@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use outfitter_core::{Level, Sandbox as _, SandboxError, Scope, SessionId};
+use outfitter_core::{Level, NameSet, Sandbox as _, SandboxError, Scope, SessionId};
 use outfitter_sandbox::ProcessSandbox;
-use outfitter_sandbox::ssh::{self, Identity, Remote, SshSession};
+use outfitter_sandbox::ssh::{self, Identity, LaidPack, Remote, SshSession};
 use outfitter_store::{create_private_dir, path_segment};
 
 use super::backends::BackendFound;
@@ -45,7 +45,7 @@ impl Outfitter {
         let passed = passed.filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        ssh::open(SshSession {
+        let opened = ssh::open(SshSession {
             remote: self.account(settings)?,
             session_dir,
             passed: passed.collect(),
@@ -56,11 +56,26 @@ impl Outfitter {
             },
             own_folder,
             read_only: Vec::new(),
+            packs: self.packs(),
             file_limits: self.file_limits(scope, session, workspace),
             clock: self.clock.clone(),
         })
         .await
-        .map_err(BuildError::Sandbox)
+        .map_err(BuildError::Sandbox)?;
+        for left_out in opened.left_out() {
+            tracing::warn!("the sandbox leaves something out: {left_out}");
+        }
+        Ok(opened)
+    }
+
+    /// The skills, as they are laid in there: their scripts are run where commands run.
+    fn packs(&self) -> Vec<LaidPack> {
+        let proxy = self.skills.proxy(&NameSet::all());
+        let packs = proxy.listed().map(|skill| LaidPack {
+            name: skill.name().to_string(),
+            from: skill.pack.directory().to_owned(),
+        });
+        packs.collect()
     }
 
     fn account(&self, settings: &Ssh) -> Result<Remote, BuildError> {

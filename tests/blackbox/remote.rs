@@ -29,6 +29,17 @@ fn table(server: &Server) -> String {
 /// Nobody is asked in a test.
 const YES: &str = "[[permissions.rules]]\ntool = \"*\"\ndecision = \"allow\"\n";
 
+/// What the other machine does once we are gone takes a moment.
+fn eventually(holds: impl Fn() -> bool) -> bool {
+    (0..600).any(|_| {
+        let is_so = holds();
+        if !is_so {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        is_so
+    })
+}
+
 fn outputs(stdout: &str) -> Vec<Value> {
     stdout
         .lines()
@@ -48,7 +59,15 @@ fn a_run_has_its_commands_and_files_on_the_other_machine() {
     let provider = Provider::start(OpenAi);
     let world = provider.world();
     world.config(&(table(&server) + YES));
-    let command = json!({"command": "pwd; echo from a command > made.txt; echo $HOME"}).to_string();
+    world.write(
+        "skills/tea/SKILL.md",
+        "---\nname: tea\ndescription: Makes tea.\n---\nRun scripts/brew.\n",
+    );
+    world.write("skills/tea/scripts/brew", "echo brewed there");
+    let command = "pwd; echo from a command > made.txt; echo $HOME; \
+                   sh $OUTFITTER_SKILLS/tea/scripts/brew; touch $OUTFITTER_SKILLS/x 2>&1; \
+                   echo folder=$OUTFITTER_SKILLS";
+    let command = json!({ "command": command }).to_string();
     let write = json!({"path": "notes/a.txt", "content": "needle in a file\n"}).to_string();
     let read = json!({"path": "made.txt"}).to_string();
     let grep = json!({"pattern": "needle"}).to_string();
@@ -82,6 +101,16 @@ fn a_run_has_its_commands_and_files_on_the_other_machine() {
     let there = server.path("workspace").canonicalize().unwrap();
     let said = outputs[0]["result"]["stdout"].as_str().unwrap();
     assert!(said.starts_with(there.to_str().unwrap()), "{said}");
+    assert!(said.contains("brewed there\n"), "{said}");
+    // Laid in for this session only.
+    let folder = said.split_once("folder=").unwrap().1.trim_end();
+    assert!(folder.starts_with('/'), "{said}");
+    let folder = std::path::Path::new(folder);
+    assert!(
+        eventually(|| !folder.exists()),
+        "{} stays",
+        folder.display()
+    );
     // The home of the account, and not the one the program has.
     assert!(!said.contains(world.root().to_str().unwrap()), "{said}");
     assert_eq!(
@@ -129,6 +158,41 @@ fn the_tree_there_ends_when_the_program_is_killed() {
     let wait = json!({"task_id": task}).to_string();
     let (_, waited) = called(&world, "await_shell", &wait, &["--session", "s"]);
     assert_eq!(waited["status"], "interrupted", "{waited}");
+}
+
+/// The process that serves us there is killed while a command runs.
+#[test]
+fn a_connection_that_drops_interrupts_the_command_and_the_next_call_makes_it_again() {
+    let Some(server) = Server::start_with(FILES) else {
+        return;
+    };
+    let provider = Provider::start(OpenAi);
+    let world = provider.world();
+    world.config(&(table(&server) + YES));
+    let mark = mark();
+    let long = json!({"command": format!("echo begun; exec -a {mark} sleep 300")});
+    let long = json!({"command": format!("bash -c {:?}", long["command"].as_str().unwrap())});
+    let next = json!({"command": "echo again"}).to_string();
+    provider.then(calls(
+        OpenAi,
+        &[call("c1", "execute_shell_command", &long.to_string())],
+    ));
+    provider.then(calls(OpenAi, &[call("c2", "execute_shell_command", &next)]));
+    provider.then(answer(OpenAi, "done"));
+    let running = world.start(&["run", "--json", "go"]);
+    until_there(&mark);
+    server.drop_connections();
+    let ran = running.wait().exits(0);
+    gone(&mark);
+    let outputs = outputs(&ran.stdout);
+    assert_eq!(outputs[0]["error"]["code"], "interrupted", "{}", outputs[0]);
+    assert!(outputs[0].to_string().contains("begun"), "{}", outputs[0]);
+    assert!(
+        outputs[0].to_string().contains("was lost"),
+        "{}",
+        outputs[0]
+    );
+    assert_eq!(outputs[1]["result"]["stdout"], "again\n", "{}", outputs[1]);
 }
 
 #[test]

@@ -63,7 +63,8 @@ fn environment(config: &Config) -> String {
             }
             Backend::Ssh => {
                 "Commands and files are those of another machine, in an account there. Nothing \
-                 confines commands within it, so a person is asked before each."
+                 confines commands within it, so a person is asked before each. The files of skills \
+                 are there, to be read and run, in `$OUTFITTER_SKILLS/NAME`."
             }
             Backend::Passthrough => {
                 "Commands run on the person's machine as it is. Nothing confines them, so a person \
