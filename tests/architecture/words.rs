@@ -15,6 +15,7 @@ const HOSTS: &[&str] = &[
     "api.together.xyz",
     "api.x.ai",
     "bedrock-runtime.us-east-1.amazonaws.com",
+    "chromedevtools.github.io",
     "dashscope.aliyuncs.com",
     "doc.rust-lang.org",
     "generativelanguage.googleapis.com",
@@ -26,6 +27,7 @@ const HOSTS: &[&str] = &[
     "semver.org",
     "www.apache.org",
     "www.sqlite.org",
+    "www.w3.org",
 ];
 
 /// Put together here, so that this file passes its own test.

@@ -78,6 +78,30 @@ fn utf16_is_read(
     }
 }
 
+/// Without a mark it is known by its zeros, of which a few characters have enough.
+#[rstest]
+#[case("Hi")]
+#[case("ok\n")]
+#[case("é: 1\r\n")]
+#[case("你好 world")]
+#[case("C:\\用户\\a.txt\r\n")]
+fn a_short_text_in_utf16_is_read_without_a_mark(#[case] text: &str) {
+    for (bytes, name) in [
+        (u16::to_le_bytes as fn(u16) -> [u8; 2], "utf-16le"),
+        (u16::to_be_bytes, "utf-16be"),
+    ] {
+        let expected = (text.to_owned(), Written::Other(name));
+        assert_eq!(decoded(&utf16(text, bytes), 1), expected);
+    }
+}
+
+/// Where nothing has a zero, these bytes are as good a text of ASCII, and stay one.
+#[test]
+fn utf16_that_is_all_letters_is_not_made_out_of_plain_text() {
+    let bytes = utf16("你好", u16::to_le_bytes);
+    assert_eq!(decoded(&bytes, 4), ("`O}Y".to_owned(), Written::Utf8));
+}
+
 #[rstest]
 #[case::one_bad_byte("你好,世界\u{0}测试".as_bytes(), Written::Utf8)]
 #[case::stray(b"\xe4\xbd\xa0\xe5\xa5\xbd\xff\xe4\xb8\x96", Written::BrokenUtf8)]
