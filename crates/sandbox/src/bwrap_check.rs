@@ -66,7 +66,7 @@ impl Look {
                 }
                 Mount::HiddenFile => {
                     let null = Path::new("/dev/null").symlink_metadata();
-                    kinds.push(format!("{:x}", null.map(|null| null.mode()).unwrap_or(0)));
+                    kinds.push(format!("{:x}", null.map_or(0, |null| null.mode())));
                     look.hidden.push(path.to_owned());
                 }
                 Mount::Link(_) | Mount::Blank | Mount::Nothing => {}

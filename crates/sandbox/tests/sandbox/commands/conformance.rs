@@ -41,15 +41,15 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "it is kept on this machine, where no command of the other one is",
     ),
     (
-        "jobs::a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint",
+        "opening::a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint",
         "in `ssh::refused`",
     ),
     (
-        "jobs::a_sandbox_says_what_it_is",
+        "opening::a_sandbox_says_what_it_is",
         "in `ssh::jobs`: its level is none and it does not isolate",
     ),
     (
-        "jobs::a_sandbox_that_holds_nothing_back_does_not_say_that_it_isolates",
+        "opening::a_sandbox_that_holds_nothing_back_does_not_say_that_it_isolates",
         "in `ssh::jobs`: it never says that it isolates",
     ),
     (

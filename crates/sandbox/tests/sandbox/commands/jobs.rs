@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use outfitter_core::{
-    CommandLine, CommandSpec, JobId, Killed, Level, Lost, Offset, Sandbox, SandboxError, Stream,
+    CommandLine, CommandSpec, JobId, Killed, Lost, Offset, Sandbox, SandboxError, Stream,
 };
-use outfitter_process::Support;
 use outfitter_sandbox::{Host, MAX_ENDED_JOBS, MAX_RUNNING_JOBS, local};
 use rstest::rstest;
 
@@ -485,65 +484,4 @@ async fn output_is_kept_where_no_command_reaches_it(
     let (out, _) = heard(&*sandbox, shell(&line)).await;
     assert_eq!(out, "0\n");
     assert!(kept("out").contains(&"4242\n".to_owned()));
-}
-
-#[tokio::test]
-async fn a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint() {
-    let world = World::new();
-    let support = Support {
-        level: outfitter_process::Level::Partial,
-        landlock_abi: 7,
-        reasons: vec!["full: failed to make namespaces: not here".to_owned()],
-    };
-    let mut policy = world.policy(support);
-    policy.require = Level::Full;
-    let Err(error) = local::open(world.session(Host::default()), policy) else {
-        panic!("opened at a lower level than required");
-    };
-    let SandboxError::Unavailable { reason, hint } = error else {
-        panic!("{error:?}");
-    };
-    assert!(
-        reason.contains("require = \"full\"") && reason.contains("not here"),
-        "{reason}"
-    );
-    assert!(hint.is_some_and(|hint| hint.contains("require = \"partial\"")));
-}
-
-#[tokio::test]
-async fn a_sandbox_that_holds_nothing_back_does_not_say_that_it_isolates() {
-    let world = World::new();
-    let support = Support {
-        level: outfitter_process::Level::None,
-        landlock_abi: 0,
-        reasons: vec!["partial: failed to make a ruleset: not here".to_owned()],
-    };
-    let mut policy = world.policy(support);
-    policy.require = Level::None;
-    let sandbox = local::open(world.session(Host::default()), policy).unwrap();
-    assert!(!sandbox.info().isolating);
-}
-
-#[rstest]
-#[case(Backend::Local, "local", true, false)]
-#[case(Backend::Bwrap, "bwrap", true, false)]
-#[case(Backend::Passthrough, "passthrough", false, true)]
-#[tokio::test]
-async fn a_sandbox_says_what_it_is(
-    #[case] backend: Backend,
-    #[case] name: &str,
-    #[case] isolating: bool,
-    #[case] network: bool,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let info = sandbox.info();
-    assert_eq!(
-        (info.backend.as_str(), info.isolating, info.network),
-        (name, isolating, network)
-    );
-    assert_eq!(info.workspace, world.workspace);
-    assert_eq!(info.missing.is_empty(), info.level == Level::Full);
 }

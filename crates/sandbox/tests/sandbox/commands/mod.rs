@@ -7,6 +7,7 @@ mod inside;
 mod jobs;
 pub(crate) mod kit;
 mod limits;
+mod opening;
 mod programs;
 mod reach;
 mod startup;

@@ -121,17 +121,10 @@ async fn a_protected_file_that_is_exchanged_while_a_command_starts_opens_nothing
         .unwrap();
     let (mut ran, mut refused) = (0, 0);
     for _ in 0..60 {
-        let job = match sandbox
-            .spawn(shell(
-                "cat outfitter.toml; echo more >> outfitter.toml; true",
-            ))
-            .await
-        {
-            Ok(job) => job,
-            Err(_) => {
-                refused += 1;
-                continue;
-            }
+        let line = "cat outfitter.toml; echo more >> outfitter.toml; true";
+        let Ok(job) = sandbox.spawn(shell(line)).await else {
+            refused += 1;
+            continue;
         };
         let exit = sandbox.wait(&job).await.unwrap();
         let printed = sandbox
