@@ -12,8 +12,8 @@ pub struct Files {
     pub max_read_bytes: u32,
     /// How many megabytes (1024 kilobytes of 1024 bytes) file tools may fill: under `serve` all
     /// that is in a session's workspace counts, elsewhere what they have added in this session.
-    /// More is refused before anything is written. What commands write is not held to it. Without
-    /// it there is no limit.
+    /// More is refused before anything is written. What commands have written counts under `serve`,
+    /// but no command is held to it. Without it there is no limit.
     #[schemars(range(min = 1, max = 16_777_216))]
     pub quota_mb: Option<u32>,
     /// Whether an admin's file tools reach beyond the workspace.
