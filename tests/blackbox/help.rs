@@ -110,7 +110,7 @@ fn what_is_not_there_yet_is_in_no_help() {
 
 #[rstest]
 #[case("[agent]\nworkflwo = \"off\"", "workflow")]
-#[case("[plugin_api]\nallowlist = []", "plugin_api")]
+#[case("[plugin_api]\nalowlist = []", "allowlist")]
 #[case("[memory]\nrecall_limit = 3", "memory")]
 #[case("[sandbox]\nbackend = \"ssh\"", "ssh")]
 #[case("[files]\nmax_raed_bytes = 1", "max_read_bytes")]

@@ -1,5 +1,7 @@
 //! `render_html2png`, end to end.
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::direct::{called, error, result};
@@ -9,7 +11,8 @@ use crate::world::World;
 fn chromium() -> bool {
     let there = std::path::Path::new("/usr/lib/chromium/chromium").is_file();
     if !there {
-        eprintln!("SKIPPED(chromium): there is none here; on Debian: apt-get install chromium");
+        let why = "there is none here; on Debian: apt-get install chromium";
+        let _ = writeln!(std::io::stderr(), "SKIPPED(chromium): {why}");
     }
     there
 }
