@@ -35,7 +35,7 @@ impl Outfitter {
     /// [`Outfitter::faults`].
     pub async fn connect(&self) -> Result<(), BuildError> {
         self.connected
-            .get_or_try_init(|| self.connect_once())
+            .get_or_try_init(|| Box::pin(self.connect_once()))
             .await
             .map(|_| ())
     }

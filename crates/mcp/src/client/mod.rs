@@ -1,6 +1,7 @@
 //! Servers as sources of tools.
 //!
-//! - [`source`]: the source, its task and its state; [`attempt`]: one life of a server's process
+//! - [`source`], [`alive`]: the source, its task and its state; [`attempt`]: one life of a server's
+//!   process
 //! - [`handshake`], [`listing`]: what is said before a server is ready; [`cache`]: what was, kept for
 //!   servers that are started at their first call
 //! - [`connection`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's pipes
@@ -10,6 +11,7 @@
 //! The JSON-RPC layer is ours and not the library's: the library decodes into types, and a single
 //! value that does not fit costs the whole list, the whole result or a call that never ends.
 
+mod alive;
 mod attempt;
 mod cache;
 mod connection;

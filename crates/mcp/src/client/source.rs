@@ -12,27 +12,15 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::attempt::{End, live};
+use super::alive::keep_alive;
 use super::cache;
 use super::connection::Connection;
-use super::handshake::{Era, Known};
+use super::handshake::Era;
 use super::link::{Link, Live};
 use super::listing::Listed;
 use super::server::{Enabled, Host, InvalidServer, Start, StdioServer};
 use super::status::{ServerState, ServerStatus, Transport};
 use super::tool::McpTool;
-
-/// How long is waited before the first new start; each further one waits twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-
-/// The longest pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-
-/// How often a server is started again by itself. After that it is started when a call wants it.
-const MAX_STARTS: u32 = 6;
-
-/// A server that lived this long is healthy: its end begins a new count.
-const STEADY: Duration = Duration::from_secs(60);
 
 /// How long the task may take to end the process when the source is stopped.
 const STOP_TIMEOUT: Duration = Duration::from_secs(6);
@@ -61,16 +49,16 @@ pub(crate) struct Shared {
     state: Mutex<State>,
 }
 
-struct State {
+pub(super) struct State {
     state: ServerState,
     since: UnixMs,
     ready_at: Option<Instant>,
-    era: Option<Era>,
+    pub(super) era: Option<Era>,
     last_error: Option<String>,
     restarts: u32,
     /// How its tools differed from those that were kept.
     changed: Option<String>,
-    tools: Vec<Arc<McpTool>>,
+    pub(super) tools: Vec<Arc<McpTool>>,
     faults: Vec<Fault>,
 }
 
@@ -208,72 +196,6 @@ impl ToolSource for McpSource {
     }
 }
 
-async fn keep_alive(shared: &Shared, stop: &Cancel) {
-    let mut known = Known::Nothing;
-    let mut pause = FIRST_PAUSE;
-    let mut starts = 0;
-    if shared.is_idle() && !shared.woken(stop).await {
-        return shared.stopped();
-    }
-    loop {
-        let (why, down): (_, fn(Arc<str>) -> Live) = match live(shared, known, stop).await {
-            End::Stopped => break,
-            End::Idle => {
-                shared.idle();
-                if !shared.woken(stop).await {
-                    break;
-                }
-                continue;
-            }
-            End::ProbeKilled(why) => {
-                tracing::debug!(server = %shared.link.server.name, why, "ended when it was asked for its era; it is started again");
-                known = Known::Era(Era::Legacy);
-                shared.again();
-                continue;
-            }
-            End::Failed(why) => {
-                // What was known may have been wrong, or the program another one now.
-                known = Known::Nothing;
-                (why, Live::Down)
-            }
-            End::Nonsense(why) => {
-                known = Known::Nothing;
-                // It is no server, and the next start of it is none either: a call may try.
-                starts = MAX_STARTS;
-                (why, Live::Nonsense)
-            }
-            End::Died(why) => {
-                known = shared.lock().era.map_or(Known::Nothing, Known::Era);
-                if shared.lived() >= STEADY {
-                    (pause, starts) = (FIRST_PAUSE, 0);
-                }
-                (why, Live::Down)
-            }
-        };
-        tracing::warn!(server = %shared.link.server.name, why, "an MCP server does not run");
-        shared.down(&why, down);
-        starts += 1;
-        let rest = async {
-            // What is known of a lazy server is enough until it is wanted.
-            let enough = shared.is_lazy() && !shared.lock().tools.is_empty();
-            if starts < MAX_STARTS && !enough {
-                tokio::time::sleep(pause).await;
-            } else {
-                std::future::pending::<()>().await;
-            }
-        };
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => break,
-            () = shared.link.wanted.notified() => {}
-            () = rest => {}
-        }
-        pause = (pause * 2).min(LONGEST_PAUSE);
-        shared.again();
-    }
-    shared.stopped();
-}
-
 /// What was kept of a server that is started at its first call.
 fn kept(server: &StdioServer, host: &Host) -> Option<Listed> {
     match (server.start, &host.specs) {
@@ -286,11 +208,11 @@ fn kept(server: &StdioServer, host: &Host) -> Option<Listed> {
 }
 
 impl Shared {
-    fn is_lazy(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         self.link.server.start == Start::AtFirstCall
     }
 
-    fn is_idle(&self) -> bool {
+    pub(super) fn is_idle(&self) -> bool {
         self.lock().state == ServerState::Idle
     }
 
@@ -318,7 +240,7 @@ impl Shared {
     }
 
     /// It does not run, and nobody has called it yet.
-    fn idle(&self) {
+    pub(super) fn idle(&self) {
         {
             let mut state = self.lock();
             self.enter(&mut state, ServerState::Idle);
@@ -328,7 +250,7 @@ impl Shared {
     }
 
     /// Waits until a call wants it, and gives whether one does before all of it ends.
-    async fn woken(&self, stop: &Cancel) -> bool {
+    pub(super) async fn woken(&self, stop: &Cancel) -> bool {
         tokio::select! {
             biased;
             () = stop.cancelled() => return false,
@@ -343,7 +265,7 @@ impl Shared {
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -351,7 +273,7 @@ impl Shared {
         self.lock().ready_at.is_some()
     }
 
-    fn lived(&self) -> Duration {
+    pub(super) fn lived(&self) -> Duration {
         self.lock()
             .ready_at
             .map_or(Duration::ZERO, |at| at.elapsed())
@@ -421,7 +343,7 @@ impl Shared {
         self.publish();
     }
 
-    fn down(&self, why: &str, down: fn(Arc<str>) -> Live) {
+    pub(super) fn down(&self, why: &str, down: fn(Arc<str>) -> Live) {
         let down = down(why.into());
         let code = match &down {
             Live::Nonsense(_) => "protocol_error: ",
@@ -437,7 +359,7 @@ impl Shared {
         self.link.rest(down);
     }
 
-    fn again(&self) {
+    pub(super) fn again(&self) {
         {
             let mut state = self.lock();
             self.enter(&mut state, ServerState::Starting);
@@ -447,7 +369,7 @@ impl Shared {
         self.link.set(Live::Starting);
     }
 
-    fn stopped(&self) {
+    pub(super) fn stopped(&self) {
         {
             let mut state = self.lock();
             self.enter(&mut state, ServerState::Down);
