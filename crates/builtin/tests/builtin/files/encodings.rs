@@ -56,26 +56,26 @@ impl Written {
 type Way = fn(&str, &str, &str) -> (&'static str, Value);
 
 fn replaced(_: &str, old: &str, new: &str) -> (&'static str, Value) {
-    update(json!({"kind": "replace", "old": old, "new": new}))
+    update(&json!({"kind": "replace", "old": old, "new": new}))
 }
 
 fn replaced_over_lines(first: &str, old: &str, new: &str) -> (&'static str, Value) {
     let (old, new) = (format!("{first}\n{old}"), format!("{first}\n{new}"));
-    update(json!({"kind": "replace", "old": old, "new": new}))
+    update(&json!({"kind": "replace", "old": old, "new": new}))
 }
 
 fn by_expression(_: &str, old: &str, new: &str) -> (&'static str, Value) {
     let pattern = format!("^{}$", regex_syntax_free(old));
-    update(json!({"kind": "regex", "pattern": pattern, "new": new, "all": true}))
+    update(&json!({"kind": "regex", "pattern": pattern, "new": new, "all": true}))
 }
 
 fn by_expression_over_lines(first: &str, old: &str, new: &str) -> (&'static str, Value) {
     let pattern = format!(r"({first})\n{old}\n");
-    update(json!({"kind": "regex", "pattern": pattern, "new": format!("$1\n{new}\n")}))
+    update(&json!({"kind": "regex", "pattern": pattern, "new": format!("$1\n{new}\n")}))
 }
 
 fn by_lines(_: &str, _: &str, new: &str) -> (&'static str, Value) {
-    update(json!({"kind": "lines", "start": 2, "end": 2, "new": new}))
+    update(&json!({"kind": "lines", "start": 2, "end": 2, "new": new}))
 }
 
 fn by_envelope(first: &str, old: &str, new: &str) -> (&'static str, Value) {
@@ -90,7 +90,7 @@ fn by_diff(first: &str, old: &str, new: &str) -> (&'static str, Value) {
     ("apply_patch", json!({ "patch": patch }))
 }
 
-fn update(operation: Value) -> (&'static str, Value) {
+fn update(operation: &Value) -> (&'static str, Value) {
     (
         "file_update",
         json!({"path": "f", "operations": [operation]}),

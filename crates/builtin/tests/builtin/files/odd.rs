@@ -177,7 +177,7 @@ async fn the_longest_name_is_one_for_every_tool() {
             ("file_write", "create") | ("apply_patch", "add" | "move to") => Some("exists already"),
             ("list_dir" | "glob", _) => Some("not a directory"),
             // What was written over it has other words.
-            ("file_update", _) | ("apply_patch", _) => Some("not"),
+            ("file_update" | "apply_patch", _) => Some("not"),
             _ => None,
         };
         match (error, expected) {
