@@ -62,7 +62,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
     };
     runtime()?.block_on(async {
         let hangup = hangup()?;
-        let work = then_disconnect(&whole, work);
+        let work = Box::pin(then_disconnect(&whole, work));
         reload.with_each(hangup, work).await
     })
 }

@@ -15,12 +15,12 @@ pub fn markdown() -> String {
             .iter()
             .filter(|key| key.section == section)
             .collect();
-        if let Some(rows) = keys.iter().find(|key| key.path == section) {
-            if let Some(of_rows) = rows.of_rows() {
-                out.push_str(&format!("### `[[{section}]]`\n\n{about}\n\n"));
-                out.push_str(&table(of_rows.iter()));
-                continue;
-            }
+        if let Some(rows) = keys.iter().find(|key| key.path == section)
+            && let Some(of_rows) = rows.of_rows()
+        {
+            out.push_str(&format!("### `[[{section}]]`\n\n{about}\n\n"));
+            out.push_str(&table(of_rows.iter()));
+            continue;
         }
         let is_table = |key: &&Key| key.of_each().is_some() || key.of_table().is_some();
         let (tables, plain): (Vec<&Key>, Vec<&Key>) = keys.into_iter().partition(is_table);

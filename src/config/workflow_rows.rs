@@ -26,7 +26,7 @@ pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
         return;
     };
     if let WorkflowChoice::Named(name) = WorkflowChoice::of(word)
-        && !names.iter().any(|known| *known == name)
+        && !names.contains(&name)
     {
         let words = WorkflowChoice::WORDS.iter().copied();
         let close = close_names(&name, words.chain(names.iter().map(String::as_str)));

@@ -90,7 +90,8 @@ impl Agent {
         let kept = mode::kept(session, &log, &request.input);
         let session = kept.as_ref().unwrap_or(session);
         let run = Run::new(&parts, session, cancel, events, log);
-        let end = run.go(request).await?;
+        // On the heap: it is large, and whoever runs it need not be.
+        let end = Box::pin(run.go(request)).await?;
         taken.keep(run.into_log().await);
         Ok(end)
     }
@@ -111,7 +112,7 @@ impl Agent {
         let mut taken = self.sessions.take(session.scope(), session.id.clone())?;
         let log = taken.read(&*parts.log).await?;
         let run = Run::new(&parts, session, cancel, events, log);
-        let end = run.call_directly(call).await?;
+        let end = Box::pin(run.call_directly(call)).await?;
         taken.keep(run.into_log().await);
         Ok(end)
     }
