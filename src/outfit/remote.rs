@@ -35,8 +35,8 @@ impl Outfitter {
         // Sessions of a server are beside each other; one of the terminal works in the folder itself.
         let own_folder = (workspace == self.served_workspace(scope, session)).then(|| {
             let parts = [
-                path_segment(scope.tenant.as_str()).to_string(),
-                path_segment(scope.subject.as_str()).to_string(),
+                path_segment(scope.tenant.as_str()),
+                path_segment(scope.subject.as_str()),
                 session.as_str().to_owned(),
             ];
             parts.join("/")
@@ -116,7 +116,7 @@ impl Outfitter {
         let session = SessionId::mint(&*self.clock);
         let scope = self.local_scope();
         let here = self.environment.current_dir();
-        let opened = self.remote(&scope, &session, here).await;
+        let opened = Box::pin(self.remote(&scope, &session, here)).await;
         let found = match opened {
             Ok(sandbox) => BackendFound {
                 backend: Backend::Ssh,

@@ -31,7 +31,9 @@ impl Outfitter {
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
         if self.config().sandbox.backend == Backend::Ssh {
-            return Ok(Arc::new(self.remote(scope, session, workspace).await?));
+            // Boxed: it is large, and most sessions do without it.
+            let remote = Box::pin(self.remote(scope, session, workspace)).await?;
+            return Ok(Arc::new(remote));
         }
         let protected = self.protected(scope, session, workspace);
         let most = self.file_limits(scope, session, workspace);
