@@ -130,6 +130,31 @@ fn what_a_model_is_told_first_is_shown() {
     assert!(system.starts_with("You make tea.\n\n"), "{system}");
     assert!(system.contains("Makes tea."), "{system}");
     assert!(told["opening"].as_str().unwrap().contains("Boil water."));
+    let sections = told["sections"].as_array().unwrap();
+    let all = |key: &str| -> Vec<&str> {
+        let values = sections.iter().map(|section| section[key].as_str());
+        values.map(Option::unwrap).collect()
+    };
+    assert_eq!(
+        all("name"),
+        ["instructions", "environment", "tools", "skills"]
+    );
+    assert_eq!(all("text").join("\n\n"), system);
+    let tokens = |value: &serde_json::Value| value["tokens"].as_u64().unwrap();
+    let sum: u64 = sections.iter().map(tokens).sum();
+    assert!(sum <= tokens(&told) && tokens(&told) < sum + 10, "{told}");
     let read = world.run(&["config", "explain", "--prompt"]);
     assert!(read.stdout.starts_with(system), "{}", read.stdout);
+    for name in all("name") {
+        assert!(
+            read.stderr.contains(&format!("\n  {name} ")),
+            "{}",
+            read.stderr
+        );
+    }
+    // What stdout has are the same bytes again.
+    assert_eq!(
+        world.run(&["config", "explain", "--prompt"]).stdout,
+        read.stdout
+    );
 }

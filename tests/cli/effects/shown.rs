@@ -90,3 +90,39 @@ fn a_deferred_tool_is_told_by_a_line_and_found_by_a_search() {
     );
     is_found(&events(&world, &script));
 }
+
+#[test]
+fn a_session_says_which_tools_are_before_its_model() {
+    let world = World::with(&format!(
+        "{SCRIPTED}[tools]\navailable = [\"grep\", \"calculator\", \"tool_*\"]\ndefer = [\"calc*\"]\n"
+    ));
+    let show = |options: &[&str]| {
+        let args = [&["sessions", "show", "s"], options].concat();
+        let shown = world.run(&args);
+        assert_eq!(shown.code, 0, "{}", shown.shown());
+        shown
+    };
+    let run = |script: &str| {
+        world.write("here/script.yaml", script);
+        let ran = world.run(&["run", "--session", "s", "go"]);
+        assert_eq!(ran.code, 0, "{}", ran.shown());
+    };
+    run("- text: done\n");
+    let audit = &show(&["--json"]).json()["audit_status"];
+    assert_eq!(audit["tools_expanded"], false);
+    let names = audit["suggested_tools"].as_array().unwrap().clone();
+    assert!(names.contains(&json!("grep")) && !names.contains(&json!("calculator")));
+    run("- text: done\n\
+         - tool_calls: [{ id: x, name: tool_expand_tools, arguments: { tool_names: [calculator] } }]\n\
+         - text: done\n");
+    let audit = &show(&["--json"]).json()["audit_status"];
+    assert_eq!(audit["tools_expanded"], true);
+    let names = audit["suggested_tools"].as_array().unwrap().clone();
+    assert!(names.contains(&json!("calculator")), "{names:?}");
+    let text = show(&[]).stdout;
+    assert!(
+        text.contains("\nsuggested tools  calculator, grep"),
+        "{text}"
+    );
+    assert!(text.ends_with("\ntools expanded   yes\n"), "{text}");
+}

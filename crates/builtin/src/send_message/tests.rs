@@ -249,7 +249,9 @@ async fn what_polishing_took_is_told_to_the_run() {
         polishing(&mut cx, deltas);
         let counts = Arc::new(Counts::default());
         cx.services = cx.services.clone().with::<dyn UsageMeter>(counts.clone());
-        sent(&cx, json!({"text": "one", "user_id": "bob"})).await.unwrap();
+        sent(&cx, json!({"text": "one", "user_id": "bob"}))
+            .await
+            .unwrap();
         let counted = counts.0.lock().unwrap();
         assert_eq!(counted.len(), 1);
         match told {
