@@ -15,12 +15,6 @@
 //! This is the only crate of the house with unsafe code; it is all in `sys` and in the few system
 //! calls nobody wraps.
 
-#[cfg(not(target_os = "linux"))]
-compile_error!(
-    "Outfitter runs on Linux: what holds its commands are namespaces, Landlock and seccomp, and \
-     elsewhere nothing is pretended"
-);
-
 pub mod child;
 pub mod error;
 pub mod exit;
@@ -35,6 +29,7 @@ pub mod spec;
 mod stage;
 mod supervisor;
 mod sys;
+mod system;
 mod wire;
 
 pub use child::{Child, Spawned, spawn};

@@ -19,6 +19,7 @@ mod run_command;
 #[cfg(test)]
 mod shell;
 mod shell_output;
+mod shell_tasks;
 #[cfg(test)]
 mod specs;
 #[cfg(test)]

@@ -202,41 +202,6 @@ async fn a_command_out_of_time_is_a_timeout_with_its_output() {
     assert_eq!(outcome.failed.unwrap().code, Code::Timeout);
 }
 
-/// A task of an earlier program: what it printed is read, and that nobody saw its end is the error.
-#[tokio::test]
-async fn a_task_that_was_interrupted_is_lost_with_its_output() {
-    let (tools, cx, script, _) = set_up(Script::new(Pieces(vec![(OUT, b"so far\n")])));
-    script.exit(
-        7,
-        Exit {
-            interrupted: true,
-            notices: vec!["the program ended".to_owned()],
-            ..Exit::default()
-        },
-    );
-    let args = json!({"task_id": "job_1", "pattern": "so far"});
-    let outcome = tools.call("await_shell", &cx, args).await.unwrap();
-    let expected = json!({
-        "status": "lost", "task_id": "job_1", "stdout": "so far\n", "stderr": "",
-        "stdout_bytes": 7, "stderr_bytes": 0, "matched": true, "notices": ["the program ended"],
-    });
-    assert_eq!(outcome.result, expected);
-    assert_eq!(outcome.failed.unwrap().code, Code::Interrupted);
-}
-
-#[tokio::test]
-async fn who_asks_for_a_task_that_is_none_is_told_those_that_are() {
-    let (tools, cx, _, _) = set_up(Script::new(Pieces::default()));
-    for tool in ["await_shell", "kill_shell"] {
-        let error = tools.call(tool, &cx, json!({"task_id": "job_other"})).await;
-        let info = error.unwrap_err().into_info();
-        assert_eq!(info.code, Code::NotFound);
-        let hint = info.hint.unwrap();
-        let named = "job_1 (running)";
-        assert!(hint.contains(named), "{tool}: {hint}");
-    }
-}
-
 #[tokio::test]
 async fn a_call_gives_back_before_its_own_deadline() {
     let (tools, mut cx, script, _) = set_up(Script::new(Pieces(vec![(OUT, b"x")])));
