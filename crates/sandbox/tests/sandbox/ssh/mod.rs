@@ -1,6 +1,7 @@
 //! Commands on another machine, which is this one behind an `sshd` of the test's own.
 
 mod files;
+mod identity;
 mod jobs;
 mod refused;
 pub(crate) mod server;
