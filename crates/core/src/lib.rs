@@ -69,8 +69,8 @@ pub use files::{
 pub use grant::{Grant, NameSet, Pattern, Selection};
 pub use history::{PastCalls, SessionHistory};
 pub use ids::{
-    ApprovalId, ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId, SourceId,
-    ToolName,
+    ApprovalId, ArtifactId, CallId, InterruptId, InvalidId, JobId, MessageId, RunId, SessionId,
+    SourceId, ToolName,
 };
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
 pub use journal::{Journal, JournalError};
@@ -89,7 +89,7 @@ pub use model_error::{ModelError, Phase};
 pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
 pub use output::{Projection, Status, ToolOutput, Truncated};
 pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Policy, Verdict};
-pub use principal::{Channel, Principal, Role, StreamId, Subject, Tenant};
+pub use principal::{Channel, IDENTITY_PARAMETERS, Principal, Role, StreamId, Subject, Tenant};
 pub use progress::{Progress, ProgressSink, Stream};
 pub use questionnaire::{
     ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,

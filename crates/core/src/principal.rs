@@ -4,6 +4,20 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+/// Parameters by which a model would say who acts. That is known beside a call, never from its
+/// arguments, so no tool of ours takes one of these.
+pub const IDENTITY_PARAMETERS: [&str; 9] = [
+    "stream_id",
+    "chat_id",
+    "group_id",
+    "session_id",
+    "user_id",
+    "owner",
+    "role",
+    "tenant",
+    "token",
+];
+
 macro_rules! word {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

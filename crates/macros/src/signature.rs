@@ -6,7 +6,8 @@ use syn::{Attribute, Error, FnArg, Ident, ItemFn, Pat, PatType, Result, Safety, 
 
 use crate::docs;
 
-/// Parameters that would let a model say who it is.
+/// Parameters that would let a model say who it is: `IDENTITY_PARAMETERS` of the core, which no
+/// macro can name.
 const IDENTITY: [&str; 9] = [
     "stream_id",
     "chat_id",

@@ -1,22 +1,8 @@
 //! Whether a spec can be offered at all.
 
 use jsonschema::Validator;
-use outfitter_core::{Effect, ToolSpec, Trust};
+use outfitter_core::{Effect, IDENTITY_PARAMETERS, ToolSpec, Trust};
 use serde_json::{Map, Value};
-
-/// Parameters that would let a model say who it is. Who acts is known beside the call, never from
-/// its arguments.
-const IDENTITY: [&str; 9] = [
-    "stream_id",
-    "chat_id",
-    "group_id",
-    "session_id",
-    "user_id",
-    "owner",
-    "role",
-    "tenant",
-    "token",
-];
 
 /// Those of them that may say for whom something is: of a tool that sends messages, where the
 /// schema itself marks them as that.
@@ -78,7 +64,7 @@ fn refuse_identity(spec: &ToolSpec, schema: &Map<String, Value>) -> Result<(), S
     }
     let mut found = Vec::new();
     parameters(schema, schema, MAX_COMBINATORS, &mut |name| {
-        if IDENTITY.contains(&name) && !marked.contains(&name) {
+        if IDENTITY_PARAMETERS.contains(&name) && !marked.contains(&name) {
             found.push(name.to_owned());
         }
     });
@@ -155,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_native_tool_cannot_ask_who_acts() {
-        for name in IDENTITY {
+        for name in IDENTITY_PARAMETERS {
             for schema in [
                 json!({"type": "object", "properties": {name: {"type": "string"}}}),
                 json!({"type": "object", "allOf": [{"properties": {name: {}}}]}),
@@ -215,7 +201,10 @@ mod tests {
 
     #[test]
     fn who_acts_is_never_a_target() {
-        for name in IDENTITY.iter().filter(|name| !ADDRESSED.contains(name)) {
+        for name in IDENTITY_PARAMETERS
+            .iter()
+            .filter(|name| !ADDRESSED.contains(name))
+        {
             let error = check(&telling(marked(name)), Trust::Builtin).unwrap_err();
             assert!(error.contains(name), "{error}");
         }

@@ -1,22 +1,9 @@
 //! The arguments of a call as one flat object: path, query, headers, cookies and body side by side.
 
+use outfitter_core::IDENTITY_PARAMETERS;
 use serde_json::{Map, Value, json};
 
 use super::error::Unusable;
-
-/// Names that say who acts. Who acts travels beside a call: no tool of ours takes one of these. What
-/// an API calls so is plain data to it, and is called after its place here: `path_user_id`.
-const IDENTITY: [&str; 9] = [
-    "stream_id",
-    "chat_id",
-    "group_id",
-    "session_id",
-    "user_id",
-    "owner",
-    "role",
-    "tenant",
-    "token",
-];
 
 /// The longest name of an argument that every provider takes.
 const MAX_PROPERTY: usize = 64;
@@ -80,7 +67,8 @@ impl Flat {
     ) -> Result<String, Unusable> {
         let plain = property(name);
         let placed = property(&format!("{}_{name}", place.as_str()));
-        let own = (!IDENTITY.contains(&plain.as_str())).then_some(plain);
+        // What an API calls so is plain data to it, and named after its place: `path_user_id`.
+        let own = (!IDENTITY_PARAMETERS.contains(&plain.as_str())).then_some(plain);
         let free = |name: &String| !name.is_empty() && !self.properties.contains_key(name);
         let property = own.into_iter().chain([placed]).find(free).ok_or_else(|| {
             Unusable::new(format!(

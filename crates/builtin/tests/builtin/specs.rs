@@ -3,21 +3,8 @@
 use std::collections::BTreeMap;
 
 use outfitter_builtin::{BuiltinOptions, ShellOptions, builtin_tools};
-use outfitter_core::{Effect, Role, ToolSpec, canonical};
+use outfitter_core::{Effect, IDENTITY_PARAMETERS, Role, ToolSpec, canonical};
 use serde_json::{Value, json};
-
-/// What no native tool may take: identity travels beside a call, never in its arguments.
-const IDENTITY: [&str; 9] = [
-    "stream_id",
-    "chat_id",
-    "group_id",
-    "session_id",
-    "user_id",
-    "owner",
-    "role",
-    "tenant",
-    "token",
-];
 
 fn specs() -> BTreeMap<String, ToolSpec> {
     builtin_tools(&BuiltinOptions::default())
@@ -139,7 +126,7 @@ fn check_object(name: &str, schema: &Value) {
         let addressed = name == "send_message"
             && ["stream_id", "group_id", "user_id"].contains(&property.as_str());
         assert!(
-            addressed || !IDENTITY.contains(&property.as_str()),
+            addressed || !IDENTITY_PARAMETERS.contains(&property.as_str()),
             "{name} takes {property}"
         );
         let described = said.get("description").is_some() || said.get("const").is_some();
