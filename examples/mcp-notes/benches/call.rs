@@ -43,6 +43,7 @@ async fn ours() -> Result<Vec<Duration>, Failure> {
         supervisor: SupervisorProgram::this_binary(),
         env: Vec::new(),
         clock: Arc::new(SystemClock),
+        specs: None,
     };
     let source = McpSource::start(server, host)?;
     source.settled(Duration::from_secs(60)).await;

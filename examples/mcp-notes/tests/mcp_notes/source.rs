@@ -25,6 +25,7 @@ fn source(args: &[&str]) -> McpSource {
         supervisor: SupervisorProgram::at(supervisor),
         env: Vec::new(),
         clock: Arc::new(SystemClock),
+        specs: None,
     };
     McpSource::start(server, host).unwrap()
 }
