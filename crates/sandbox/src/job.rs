@@ -27,7 +27,7 @@ pub(crate) struct Job {
     command: String,
     started: UnixMs,
     pub(crate) spool: Spool,
-    /// Of an earlier program, and running when that ended.
+    /// Of an earlier program, and how it ended is not known.
     interrupted: bool,
     state: watch::Receiver<State>,
     kill: mpsc::Sender<Duration>,
@@ -118,7 +118,6 @@ impl Job {
 
     /// A job of an earlier program, whose output is still there.
     pub(crate) fn found(record: &Record, spool: Spool, tally: Tally) -> Arc<Self> {
-        let interrupted = record.exit().is_none();
         let exit = record.exit().unwrap_or_else(|| Exit {
             interrupted: true,
             stdout_bytes: tally.stdout,
@@ -140,7 +139,7 @@ impl Job {
             command: record.command().to_owned(),
             started: record.started(),
             spool,
-            interrupted,
+            interrupted: record.fate() == Lost::Interrupted,
             state,
             kill,
         })

@@ -53,6 +53,9 @@ struct End {
     code: Option<i32>,
     signal: Option<i32>,
     timed_out: bool,
+    /// Not in records of older programs, which did not tell.
+    #[serde(default)]
+    interrupted: bool,
     duration_ms: u64,
     killed_children: u32,
     stdout_bytes: u64,
@@ -68,6 +71,7 @@ impl End {
             code: exit.code,
             signal: exit.signal,
             timed_out: exit.timed_out,
+            interrupted: exit.interrupted,
             duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
             killed_children: exit.killed_children,
             stdout_bytes: exit.stdout_bytes,
@@ -82,7 +86,7 @@ impl End {
             code: self.code,
             signal: self.signal,
             timed_out: self.timed_out,
-            interrupted: false,
+            interrupted: self.interrupted,
             duration: Duration::from_millis(self.duration_ms),
             killed_children: self.killed_children,
             stdout_bytes: self.stdout_bytes,
@@ -138,8 +142,8 @@ impl Record {
     /// What to say of it when its output is gone.
     pub(crate) fn fate(&self) -> Lost {
         match &self.ended {
-            Some(end) => Lost::Ended(end.words()),
-            None => Lost::Interrupted,
+            Some(end) if !end.interrupted => Lost::Ended(end.words()),
+            Some(_) | None => Lost::Interrupted,
         }
     }
 }
@@ -302,6 +306,33 @@ mod tests {
         assert_eq!(found[0].exit(), None);
         assert_eq!(found[1].exit(), Some(exit));
         assert!(!dir.path().join("job_e.new").exists());
+    }
+
+    #[test]
+    fn an_end_that_is_not_known_is_no_end_for_the_next_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let (records, _) = Records::open(dir.path()).unwrap();
+        let exit = Exit {
+            interrupted: true,
+            notices: vec!["the connection was lost".to_owned()],
+            ..Exit::default()
+        };
+        records.write(&record("job_a", 1).ended(&exit)).unwrap();
+        let (_, found) = Records::open(dir.path()).unwrap();
+        assert_eq!(found[0].fate(), Lost::Interrupted);
+        assert_eq!(found[0].exit(), Some(exit));
+    }
+
+    #[test]
+    fn a_record_of_an_older_program_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let older = r#"{"v":1,"job":"job_a","command":"make","started":1,"ended":{"code":3,
+            "signal":null,"timed_out":false,"duration_ms":5,"killed_children":0,"stdout_bytes":0,
+            "stderr_bytes":0,"dropped_bytes":0,"notices":[]}}"#;
+        std::fs::write(dir.path().join("job_a.json"), older).unwrap();
+        let (_, found) = Records::open(dir.path()).unwrap();
+        assert_eq!(found[0].fate(), Lost::Ended("exit code 3".to_owned()));
+        assert!(!found[0].exit().unwrap().interrupted);
     }
 
     #[test]

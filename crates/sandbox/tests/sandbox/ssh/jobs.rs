@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use outfitter_core::{CommandSpec, Exit, Level, Sandbox, SandboxError};
+use outfitter_core::{CommandSpec, Exit, Level, Lost, Sandbox, SandboxError};
 use outfitter_sandbox::ssh::MAX_REMOTE_JOBS;
 use rstest::rstest;
 
@@ -196,6 +196,23 @@ async fn a_dropped_connection_loses_its_jobs_and_is_made_again() {
     gone("86415").await;
     let (out, _) = heard(&sandbox, shell("echo again")).await;
     assert_eq!(out, "again\n");
+}
+
+#[tokio::test]
+async fn a_job_that_was_lost_with_its_connection_has_not_ended_when_the_session_is_opened_again() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let job = started(&sandbox, "echo on; sleep 86417").await;
+    server.drop_connections();
+    assert!(sandbox.wait(&job).await.unwrap().interrupted);
+    drop(sandbox);
+    let again = server.open().await;
+    let exit = again.wait(&job).await.unwrap();
+    assert!(exit.interrupted, "{exit:?}");
+    assert_eq!(again.jobs()[0].lost, Some(Lost::Interrupted));
+    gone("86417").await;
 }
 
 #[tokio::test]
