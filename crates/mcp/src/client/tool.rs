@@ -87,14 +87,14 @@ impl McpTool {
         self.superseded.load(Ordering::Relaxed)
     }
 
-    /// The call was judged as one of a tool that is not there any more: its server was started for
-    /// it and offers another of that name, or none.
+    /// The call was judged as one of a tool that is not there any more: its server offers another
+    /// of that name, or none.
     fn is_another(&self) -> ToolError {
         let (server, tool) = (&self.link.server.name, &self.remote.name);
         ToolError::new(
             Code::Conflict,
             format!(
-                "the MCP server {server} does not offer {tool} as it was kept; nothing was called"
+                "the MCP server {server} does not offer {tool} as it was known; nothing was called"
             ),
         )
         .with_hint("what it offers now is in the next request")
@@ -220,9 +220,9 @@ impl Tool for McpTool {
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let _place = self.link.enter(&cx.cancel).await?;
-        let before = self.is_superseded();
         let connection = self.link.connection(&cx.cancel).await?;
-        if self.is_superseded() && !before {
+        // Also where that was found by a call that this one waited for.
+        if self.is_superseded() {
             return Err(self.is_another());
         }
         let params = Map::from_iter([

@@ -206,6 +206,18 @@ async fn what_it_offers_now_takes_the_place_of_what_was_kept() {
 }
 
 #[tokio::test]
+async fn the_second_call_of_a_reply_is_not_made_by_the_schema_that_was_kept() {
+    let lazy = Lazy::listed("by_life").await;
+    let source = lazy.source_with(|server| server.concurrency = 1);
+    // The second waits for the place of the first, and is let in when the change is known.
+    let both = ["other", "old"].map(|name| call(&source, name, json!({})));
+    for called in futures_util::future::join_all(both).await {
+        let error = called.unwrap_err();
+        assert_eq!(error.code(), Code::Conflict, "{error}");
+    }
+}
+
+#[tokio::test]
 async fn another_server_under_the_name_is_asked_anew() {
     let lazy = Lazy::listed("plain").await;
     let source = lazy.source_with(|server| server.env.push(("LEVEL".into(), "2".into())));
