@@ -50,6 +50,27 @@ impl Drop for Starting<'_> {
     }
 }
 
+/// What is there of a job before it runs. Dropped as such, also by who no longer waits for the
+/// start, it leaves nothing that a later program would take for a job that ran.
+struct Unstarted<'a> {
+    records: &'a Records,
+    job: &'a JobId,
+    spool: &'a Spool,
+}
+
+impl Unstarted<'_> {
+    fn has_started(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Unstarted<'_> {
+    fn drop(&mut self) {
+        self.records.remove(self.job);
+        self.spool.remove();
+    }
+}
+
 impl Jobs {
     pub(crate) fn new(
         launch: impl Launch + 'static,
@@ -100,21 +121,18 @@ impl Jobs {
             source,
         })?;
         // Before it runs: what is killed with us must be known to whoever comes after us.
-        if let Err(source) = self.records.write(&plan.record()) {
-            spool.remove();
-            return Err(SandboxError::Io {
-                doing: "write down that a job begins".to_owned(),
-                source,
-            });
-        }
-        let started = match self.launch.start(&plan.id, &command).await {
-            Ok(started) => started,
-            Err(error) => {
-                self.records.remove(&plan.id);
-                spool.remove();
-                return Err(error);
-            }
+        let unstarted = Unstarted {
+            records: &self.records,
+            job: &plan.id,
+            spool: &spool,
         };
+        let written = self.records.write(&plan.record());
+        written.map_err(|source| SandboxError::Io {
+            doing: "write down that a job begins".to_owned(),
+            source,
+        })?;
+        let started = self.launch.start(&plan.id, &command).await?;
+        unstarted.has_started();
         let (job, runner) = Job::new(plan, spool, started);
         let id = job.id().clone();
         lock(&self.known).push_back(job);
@@ -273,4 +291,51 @@ fn shown(command: &CommandLine) -> String {
 /// A panic elsewhere does not make the list of jobs wrong.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use outfitter_core::SystemClock;
+
+    use super::*;
+    use crate::running::Running;
+
+    /// A machine that never says whether it has started a command.
+    struct Silent;
+
+    #[async_trait]
+    impl Launch for Silent {
+        fn most(&self) -> usize {
+            1
+        }
+
+        async fn start(&self, _: &JobId, _: &CommandSpec) -> Result<Running, SandboxError> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_start_that_nobody_waits_for_any_more_leaves_no_interrupted_job() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || Jobs::new(Silent, Arc::new(SystemClock), dir.path()).unwrap();
+        let files = || std::fs::read_dir(dir.path().join(SPOOLS)).unwrap().count();
+        let jobs = open();
+        for _ in 0..2 {
+            let command = CommandSpec {
+                command: CommandLine::Shell("true".to_owned()),
+                workdir: String::new(),
+                env: Vec::new(),
+                timeout: Duration::from_secs(60),
+            };
+            let mut start = Box::pin(jobs.spawn(command, ()));
+            let waited = tokio::time::timeout(Duration::ZERO, start.as_mut()).await;
+            assert!(waited.is_err());
+            assert_eq!(files(), 3, "what it prints, and that it begins");
+            drop(start);
+            assert_eq!(files(), 0);
+        }
+        drop(jobs);
+        assert_eq!(open().list(), []);
+    }
 }
