@@ -404,6 +404,17 @@ pub enum FilesError {
     },
 }
 
+/// What a path leads to, through links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeadsTo {
+    /// This absolute path, which has no links.
+    Path(String),
+    /// What it says, and nothing else.
+    Itself,
+    /// It cannot be told: it may be any file.
+    Unknown,
+}
+
 /// The files of one session. Every path is resolved by directory handle at the moment of use.
 #[async_trait]
 pub trait Files: Send + Sync {
@@ -469,14 +480,14 @@ pub trait Files: Send + Sync {
     /// [`FilesError`].
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError>;
 
-    /// The absolute path, without links, that this one leads to now, also where its last parts are
-    /// not there; none where that cannot be told. For rules, which mean files and not their
-    /// spellings: nothing is opened, and nothing is refused.
-    fn leads_to(&self, _path: &str) -> Option<String> {
-        None
+    /// What this path leads to now, also where its last parts are not there. For rules, which mean
+    /// files and not their spellings: nothing is opened, and nothing is refused.
+    fn leads_to(&self, _path: &str) -> LeadsTo {
+        LeadsTo::Unknown
     }
 
-    /// Whether both paths name one file on disk, as hard links do. For rules, as above.
+    /// Whether both paths name one file on disk, as hard links do. For rules, as above; said only
+    /// where it is known what paths lead to.
     fn is_same(&self, _one: &str, _other: &str) -> bool {
         false
     }

@@ -63,8 +63,8 @@ pub use event::{
 };
 pub use files::{
     Access, Becomes, Bytes, FileChange, FileChunk, FileEntry, FileKind, FileRef, FileStat, Files,
-    FilesError, Glob, GlobFound, List, Listed, NewMode, Put, PutMode, Range, Reach, Search,
-    SearchFound, SearchHit, SearchMode, Walked, Written,
+    FilesError, Glob, GlobFound, LeadsTo, List, Listed, NewMode, Put, PutMode, Range, Reach,
+    Search, SearchFound, SearchHit, SearchMode, Walked, Written,
 };
 pub use grant::{Grant, NameSet, Pattern, Selection};
 pub use history::{PastCalls, SessionHistory};
@@ -95,8 +95,8 @@ pub use questionnaire::{
     ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,
 };
 pub use sandbox::{
-    CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk, Refusal,
-    Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo,
+    Account, CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk,
+    Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};

@@ -46,4 +46,7 @@ impl Files for RefusingFiles {
     async fn export(&self, _: FileRef<'_>, _: PathBuf) -> Result<(), FilesError> {
         Self::refuse()
     }
+    fn leads_to(&self, _: &str) -> LeadsTo {
+        LeadsTo::Itself
+    }
 }

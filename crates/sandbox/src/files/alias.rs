@@ -3,13 +3,18 @@
 
 use std::path::{Path, PathBuf};
 
+use outfitter_core::LeadsTo;
 use rustix::fs::{AtFlags, CWD, statat};
 
 use super::local::Inner;
 use super::place::spelled;
 
-/// The absolute path without links that this one leads to, also where its end is not there.
-pub(super) fn leads_to(files: &Inner, path: &str) -> Option<String> {
+/// What this path leads to, also where its end is not there.
+pub(super) fn leads_to(files: &Inner, path: &str) -> LeadsTo {
+    real(files, path).map_or(LeadsTo::Unknown, LeadsTo::Path)
+}
+
+fn real(files: &Inner, path: &str) -> Option<String> {
     let absolute = absolute(files, path)?;
     let mut missing = Vec::new();
     let mut there: &Path = &absolute;

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use outfitter_core::{
-    FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, List,
-    Listed, Put, Range, Reach, Search, SearchFound, Written,
+    FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, LeadsTo,
+    List, Listed, Put, Range, Reach, Search, SearchFound, Written,
 };
 use rustix::fd::OwnedFd;
 
@@ -208,7 +208,7 @@ impl Files for LocalFiles {
             .await
     }
 
-    fn leads_to(&self, path: &str) -> Option<String> {
+    fn leads_to(&self, path: &str) -> LeadsTo {
         alias::leads_to(&self.0, path)
     }
 

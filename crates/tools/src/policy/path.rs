@@ -1,13 +1,16 @@
 //! A glob against the paths of a call.
 //!
 //! A path is judged by its text and by what it leads to: through links, and to the very file where
-//! that is known by another name.
+//! that is known by another name. Where it cannot be told what a path leads to, it may be what any
+//! pattern means.
 
 use std::path::Path;
 
-use outfitter_core::{Files, Pattern};
+use outfitter_core::{Files, LeadsTo, Pattern};
 use outfitter_text::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
+
+use super::Fit;
 
 /// The paths of a call, in every form that rules meet them.
 pub(super) struct Paths<'c> {
@@ -21,8 +24,16 @@ struct Seen<'c> {
     written: &'c str,
     /// Its names, as they are written.
     exact: Vec<String>,
-    /// The names of what it leads to, where that is another path.
-    real: Option<Vec<String>>,
+    real: Real,
+}
+
+/// What a path leads to.
+enum Real {
+    /// No other path.
+    Same,
+    /// The path of these names.
+    Other(Vec<String>),
+    Unknown,
 }
 
 impl<'c> Paths<'c> {
@@ -34,10 +45,14 @@ impl<'c> Paths<'c> {
             .map(|home| home.trim_end_matches('/').to_owned());
         let seen = |path: &'c String| {
             let exact = parts(&at_home(path, home.as_deref()), root_text);
-            let real = files
-                .leads_to(path)
-                .map(|real| parts(&real, ""))
-                .filter(|real| *real != exact);
+            let real = match files.leads_to(path) {
+                LeadsTo::Path(real) => match parts(&real, "") {
+                    real if real == exact => Real::Same,
+                    real => Real::Other(real),
+                },
+                LeadsTo::Itself => Real::Same,
+                LeadsTo::Unknown => Real::Unknown,
+            };
             Seen {
                 written: path,
                 exact,
@@ -68,35 +83,45 @@ impl<'c> Paths<'c> {
     fn allows(&self, pattern: &str, seen: &Seen<'_>) -> bool {
         let wanted = parts(&at_home(pattern, self.home.as_deref()), "");
         let fits = |names: &Vec<String>| matches(&wanted, &relative(names, &self.root));
-        fits(&seen.exact) && seen.real.as_ref().is_none_or(fits)
+        fits(&seen.exact)
+            && match &seen.real {
+                Real::Same => true,
+                Real::Other(real) => fits(real),
+                Real::Unknown => false,
+            }
     }
 
-    /// Whether the pattern means some path, in any way to spell it: with other dots, letters in
+    /// How surely the pattern means some path, in any way to spell it: with other dots, letters in
     /// the other case, other code points for the same letter, characters that show nothing, through
     /// a link, or as another name of the same file. A pattern without a slash means a file or
     /// folder of that name anywhere; a folder is meant with all that is in it.
-    pub(super) fn any(&self, pattern: &str) -> bool {
-        self.each.iter().any(|seen| self.means(pattern, seen))
+    pub(super) fn any(&self, pattern: &str) -> Fit {
+        let each = self.each.iter().map(|seen| self.means(pattern, seen));
+        each.max().unwrap_or(Fit::No)
     }
 
     /// The same for this one path of the call.
-    pub(super) fn meant(&self, pattern: &str, path: &str) -> bool {
-        self.each
-            .iter()
-            .any(|seen| seen.written == path && self.means(pattern, seen))
+    pub(super) fn meant(&self, pattern: &str, path: &str) -> Fit {
+        let each = self.each.iter().filter(|seen| seen.written == path);
+        let each = each.map(|seen| self.means(pattern, seen));
+        each.max().unwrap_or(Fit::No)
     }
 
-    fn means(&self, pattern: &str, seen: &Seen<'_>) -> bool {
+    fn means(&self, pattern: &str, seen: &Seen<'_>) -> Fit {
         let text = at_home(pattern, self.home.as_deref());
         let root: Vec<String> = self.root.iter().map(|part| fold(part)).collect();
         let anywhere = !pattern.contains('/');
         let literal = !text.contains(['*', '?']);
         let mut wanted = vec![folded(&parts(&text, ""))];
         // The operator may have named a link.
-        if let (true, Some(real)) = (literal, self.files.leads_to(&text)) {
+        if let (true, LeadsTo::Path(real)) = (literal, self.files.leads_to(&text)) {
             wanted.push(folded(&parts(&real, "")));
         }
-        let forms = std::iter::once(&seen.exact).chain(&seen.real);
+        let other = match &seen.real {
+            Real::Other(real) => Some(real),
+            Real::Same | Real::Unknown => None,
+        };
+        let forms = std::iter::once(&seen.exact).chain(other);
         let by_name = forms.map(|names| folded(names)).any(|full| {
             let near = relative(&full, &root);
             let begins = |at: &[String]| {
@@ -109,7 +134,13 @@ impl<'c> Paths<'c> {
                 begins(&near) || begins(&full)
             }
         });
-        by_name || literal && self.files.is_same(&text, seen.written)
+        if by_name || literal && self.files.is_same(&text, seen.written) {
+            return Fit::Yes;
+        }
+        match &seen.real {
+            Real::Same | Real::Other(_) => Fit::No,
+            Real::Unknown => Fit::Maybe,
+        }
     }
 }
 

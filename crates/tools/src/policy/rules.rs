@@ -114,7 +114,7 @@ impl<'c, 'f> Read<'c, 'f> {
                     Err(_) => Fit::Maybe,
                 };
             }
-            Targets::Paths(paths) => self.paths(paths).any(args),
+            Targets::Paths(paths) => return self.paths(paths).any(args),
             Targets::Arguments => argument::has(args, self.call, Closely::Loosely),
         };
         if is { Fit::Yes } else { Fit::No }
@@ -138,7 +138,7 @@ impl<'c, 'f> Read<'c, 'f> {
         let is = match (self.what(value), wanted) {
             (What::Command, Value::String(pattern)) => return self.means(pattern),
             (What::Path(path, paths), Value::String(pattern)) => {
-                self.paths(paths).meant(pattern, path)
+                return self.paths(paths).meant(pattern, path);
             }
             _ => argument::is(value, wanted, Closely::Loosely),
         };

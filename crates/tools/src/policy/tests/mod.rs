@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    CallFacts, Decision, Facts, Level, MAIN_AGENT, Policy, Principal, RefusingSandbox, Role,
+    CallFacts, Decision, Facts, Files, Level, MAIN_AGENT, Policy, Principal, RefusingSandbox, Role,
     Sandbox as _, SandboxInfo, Targets, ToolContext, ToolSpec, Verdict,
 };
 use rstest::rstest;
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
+mod far;
 mod shapes;
 mod tables;
 
@@ -47,6 +48,18 @@ fn decide(
     subject: &str,
     args: &Value,
 ) -> Verdict {
+    let refusing = RefusingSandbox::new();
+    decide_with(refusing.files(), under, rules, targets, subject, args)
+}
+
+fn decide_with(
+    files: &dyn Files,
+    under: Verdict,
+    rules: Vec<Rule>,
+    targets: Targets,
+    subject: &str,
+    args: &Value,
+) -> Verdict {
     let spec = crate::read_artifact(10).spec().clone();
     let spec = ToolSpec {
         name: outfitter_core::ToolName::new("tool").unwrap(),
@@ -60,14 +73,14 @@ fn decide(
         missing: Vec::new(),
         workspace: "/home/u/ws".into(),
         network: false,
+        account: None,
     };
-    let refusing = RefusingSandbox::new();
     let call = CallFacts {
         spec: &spec,
         args,
         facts: &facts,
         sandbox: &sandbox,
-        files: refusing.files(),
+        files,
         agent: MAIN_AGENT,
     };
     let who = ToolContext::detached().who;

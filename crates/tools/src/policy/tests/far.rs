@@ -1,0 +1,86 @@
+//! Files of which it cannot be told what a path leads to, as those of another machine.
+
+use std::path::PathBuf;
+
+use outfitter_core::{
+    FileChange, FileChunk, FileRef, FileStat, FilesError, Glob, GlobFound, Hash, LeadsTo, List,
+    Listed, Put, Range, Search, SearchFound, Written,
+};
+
+use super::*;
+
+struct Far;
+
+fn opened<T>() -> Result<T, FilesError> {
+    unreachable!("a rule opens nothing")
+}
+
+#[async_trait::async_trait]
+impl Files for Far {
+    async fn stat(&self, _: FileRef<'_>) -> Result<FileStat, FilesError> {
+        opened()
+    }
+    async fn read(&self, _: FileRef<'_>, _: Range) -> Result<FileChunk, FilesError> {
+        opened()
+    }
+    async fn put(&self, _: FileRef<'_>, _: Put) -> Result<Written, FilesError> {
+        opened()
+    }
+    async fn commit(&self, _: Vec<FileChange>) -> Result<(), FilesError> {
+        opened()
+    }
+    async fn hash(&self, _: FileRef<'_>) -> Result<Hash, FilesError> {
+        opened()
+    }
+    async fn list(&self, _: FileRef<'_>, _: List) -> Result<Listed, FilesError> {
+        opened()
+    }
+    async fn glob(&self, _: FileRef<'_>, _: Glob) -> Result<GlobFound, FilesError> {
+        opened()
+    }
+    async fn search(&self, _: FileRef<'_>, _: Search) -> Result<SearchFound, FilesError> {
+        opened()
+    }
+    async fn import(&self, _: PathBuf, _: FileRef<'_>) -> Result<(), FilesError> {
+        opened()
+    }
+    async fn export(&self, _: FileRef<'_>, _: PathBuf) -> Result<(), FilesError> {
+        opened()
+    }
+}
+
+fn far(under: Verdict, rules: Vec<Rule>, path: &str) -> Verdict {
+    let targets = Targets::Paths(vec![path.to_owned()]);
+    decide_with(&Far, under, rules, targets, path, &json!({ "path": path }))
+}
+
+#[test]
+fn files_that_do_not_tell_what_a_path_leads_to_say_so() {
+    assert_eq!(Far.leads_to("docs/x"), LeadsTo::Unknown);
+}
+
+#[rstest]
+#[case::denied_by_its_name(Verdict::Deny, "secrets/k", Verdict::Deny)]
+#[case::a_deny_that_may_mean_it(Verdict::Deny, "docs/x", Verdict::Ask)]
+#[case::an_ask_that_may_mean_it(Verdict::Ask, "docs/x", Verdict::Ask)]
+fn a_link_nobody_can_look_through_passes_no_rule_that_denies_or_asks(
+    #[case] decision: Verdict,
+    #[case] path: &str,
+    #[case] expected: Verdict,
+) {
+    let text = rule(decision, "secrets/**");
+    assert_eq!(far(Verdict::Allow, vec![text.clone()], path), expected);
+    let table = std::collections::BTreeMap::from([("path".to_owned(), json!("secrets/**"))]);
+    let table = Rule {
+        args: Some(RuleArgs::Table(table)),
+        ..text
+    };
+    assert_eq!(far(Verdict::Allow, vec![table], path), expected);
+}
+
+#[test]
+fn a_path_nobody_can_look_through_is_allowed_by_no_rule_with_a_path() {
+    let allow = |args| vec![rule(Verdict::Allow, args)];
+    assert_eq!(far(Verdict::Ask, allow("src/**"), "src/a"), Verdict::Ask);
+    assert_eq!(far(Verdict::Ask, allow(""), "src/a"), Verdict::Allow);
+}
