@@ -4,6 +4,7 @@
 //! commands write passes no file tool and is not counted as it is written; what they have written
 //! is, at the next write: a workspace is measured again while a command runs, and after it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{FileKind, FilesError};
@@ -15,7 +16,21 @@ use super::root::{NO_LINKS, Root, open_beneath};
 
 /// The count of one session. Clones are the same count.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Used(Arc<Mutex<Count>>);
+pub(super) struct Used(Arc<Counts>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// Held while a workspace is walked, so only where waiting blocks nobody else.
+    count: Mutex<Count>,
+    commands: Commands,
+}
+
+/// The commands that may write. They begin and end where nothing waits for a walk.
+#[derive(Debug, Default)]
+struct Commands {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
@@ -23,10 +38,8 @@ struct Count {
     used: Option<u64>,
     /// What room was taken for and may not be there yet.
     pending: u64,
-    /// How many commands may be writing now.
-    writing: u32,
-    /// Whether one may have written since it was measured.
-    outdated: bool,
+    /// How many commands had ended when it was measured: what they wrote was seen whole.
+    seen: u64,
 }
 
 /// A command that may be writing, until this is dropped.
@@ -34,22 +47,20 @@ pub(crate) struct Writing(Used);
 
 impl Drop for Writing {
     fn drop(&mut self) {
-        let mut count = self.0.lock();
-        count.writing = count.writing.saturating_sub(1);
+        self.0.0.commands.ended.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 impl Used {
     /// A command that may write begins.
     pub(super) fn command_begins(&self) -> Writing {
-        let mut count = self.lock();
-        count.writing = count.writing.saturating_add(1);
-        count.outdated = true;
+        self.0.commands.begun.fetch_add(1, Ordering::SeqCst);
         Writing(self.clone())
     }
 
     fn lock(&self) -> MutexGuard<'_, Count> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let count = self.0.count.lock();
+        count.unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,13 +110,17 @@ impl<'a> Room<'a> {
         }
         let mut count = self.used.lock();
         let measures = quota.counts == QuotaCounts::Workspace;
+        let commands = &self.used.0.commands;
+        // One that has ended has begun: read first, it is never the greater.
+        let ended = commands.ended.load(Ordering::SeqCst);
+        let is_outdated = commands.begun.load(Ordering::SeqCst) != count.seen;
         // Before it is refused, too: somebody else may have made room. What others have taken room
         // for may not be there yet; what this one has, is.
         let used = match count.used {
             _ if !measures => count.used.unwrap_or(0),
-            Some(used) if !count.outdated && used.saturating_add(more) <= quota.bytes => used,
+            Some(used) if !is_outdated && used.saturating_add(more) <= quota.bytes => used,
             Some(_) | None => {
-                count.outdated = count.writing > 0;
+                count.seen = ended;
                 let pending = count.pending.saturating_sub(self.bytes);
                 self.workspace.bytes().saturating_add(pending)
             }
@@ -183,4 +198,73 @@ fn bytes_beneath(root: &Root) -> u64 {
         }
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A workspace in which a command begins and ends while it is measured.
+    struct Meanwhile<'u>(&'u Used);
+
+    impl Measured for Meanwhile<'_> {
+        fn bytes(&self) -> u64 {
+            let used = self.0.clone();
+            let (done, is_done) = channel();
+            thread::spawn(move || {
+                drop(used.command_begins());
+                done.send(()).unwrap();
+            });
+            u64::from(is_done.recv_timeout(Duration::from_secs(30)).is_err())
+        }
+    }
+
+    const QUOTA: Option<FileQuota> = Some(FileQuota {
+        bytes: 10,
+        counts: QuotaCounts::Workspace,
+    });
+
+    #[test]
+    fn no_command_waits_for_a_workspace_that_is_measured() {
+        let used = Used::default();
+        let workspace = Meanwhile(&used);
+        let error = Room::of(QUOTA, &used, &workspace)
+            .take("a", 11)
+            .unwrap_err();
+        assert!(
+            matches!(error, FilesError::OverQuota { used: 0, .. }),
+            "the command waited: {error:?}"
+        );
+    }
+
+    /// A workspace that counts how often it is measured.
+    #[derive(Default)]
+    struct Times(AtomicU64);
+
+    impl Measured for Times {
+        fn bytes(&self) -> u64 {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            0
+        }
+    }
+
+    #[test]
+    fn it_is_measured_again_while_a_command_runs_and_once_after_it() {
+        let (used, workspace) = (Used::default(), Times::default());
+        let times = || {
+            Room::of(QUOTA, &used, &workspace).take("a", 1).unwrap();
+            workspace.0.load(Ordering::SeqCst)
+        };
+        assert_eq!([times(), times()], [1, 1]);
+        let (one, other) = (used.command_begins(), used.command_begins());
+        assert_eq!([times(), times()], [2, 3]);
+        drop(one);
+        assert_eq!([times(), times()], [4, 5]);
+        drop(other);
+        assert_eq!([times(), times()], [6, 6]);
+    }
 }
