@@ -59,11 +59,12 @@ impl Sandbox for ProcessSandbox {
     }
 
     async fn spawn(&self, command: CommandSpec) -> Result<JobId, SandboxError> {
-        match &self.files {
-            // What it writes counts with what file tools write, as long as it may.
-            SessionFiles::Here(files) => self.jobs.spawn(command, files.command_begins()).await,
-            SessionFiles::There(_) => self.jobs.spawn(command, ()).await,
-        }
+        // What it writes counts with what file tools write, as long as it may.
+        let writing = match &self.files {
+            SessionFiles::Here(files) => files.command_begins(),
+            SessionFiles::There(files) => files.command_begins(),
+        };
+        self.jobs.spawn(command, writing).await
     }
 
     async fn output(

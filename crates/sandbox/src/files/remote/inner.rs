@@ -13,7 +13,7 @@ use super::place::Place;
 use super::{commit, copy, find, read, scan, search, write};
 use crate::files::cancel::{Gone, blocking};
 use crate::files::limits::FileLimits;
-use crate::files::quota::{Measured, Room, Used};
+use crate::files::quota::{Measured, Room, Used, Writing};
 use crate::protected::Protected;
 use crate::ssh::sftp::Sftp;
 
@@ -85,6 +85,11 @@ impl Measured for Inner {
 }
 
 impl RemoteFiles {
+    /// A command that may write into the workspace begins. It ends when what this gives is dropped.
+    pub(crate) fn command_begins(&self) -> Writing {
+        self.0.used.command_begins()
+    }
+
     async fn at<T, F>(&self, file: FileRef<'_>, work: F) -> Result<T, FilesError>
     where
         T: Send + 'static,
@@ -151,7 +156,8 @@ impl Files for RemoteFiles {
             .await
     }
 
-    // What a path leads to would have to be asked there, and this is asked without waiting.
+    // What a path leads to stays unknown, so that rules fail closed: it would have to be asked there,
+    // and this is asked without waiting.
 
     fn home(&self) -> Option<&Path> {
         self.0.protected.home()
