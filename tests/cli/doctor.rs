@@ -1,5 +1,7 @@
 //! `doctor` on what is connected.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::world::World;
@@ -137,5 +139,30 @@ fn each_backend_says_what_it_reaches_and_what_is_missing() {
             bwrap["finding"].as_str().unwrap().contains("bubblewrap "),
             "{bwrap}"
         );
+    }
+}
+
+#[test]
+fn every_row_there_is_has_its_name_in_the_schema() {
+    let world = World::with(
+        "[mcp.servers.notes]\nbuiltin = \"notes\"\n[commands.gone]\nprogram = \"gone\"\n\
+         [plugin_api]\nallowlist = [\"api\"]\n\
+         apis.api = { url = \"http://127.0.0.1:1/\", schema = {} }\n\
+         [sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\nhost = \"127.0.0.1\"\nport = 1\n\
+         user = \"nobody\"\nkey_file = \"k\"\nknown_hosts = \"k\"\nworkspace = \"/w\"\n",
+    );
+    let schema = include_str!("../../docs/protocols/cli/doctor.schema.json");
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    let words = schema["$defs"]["Check"]["properties"]["what"]["description"]
+        .as_str()
+        .unwrap();
+    let document = world.run(&["doctor", "--json"]).json();
+    let checks = document["checks"].as_array().unwrap().iter();
+    let found: BTreeSet<&str> = checks.map(|row| row["what"].as_str().unwrap()).collect();
+    for there in ["plugin_api", "ssh", "mcp", "commands"] {
+        assert!(found.contains(there), "{found:?}");
+    }
+    for what in found {
+        assert!(words.contains(&format!("`{what}`")), "{what}: {words}");
     }
 }
