@@ -9,6 +9,7 @@ use std::sync::Arc;
 use outfitter_core::{
     EntryBody, MessageRole, ModelError, RunOutcome, SuggestedAction, WarningCode,
 };
+use outfitter_text::is_invisible;
 use outfitter_tools::Redactor;
 use serde_json::Value;
 
@@ -159,18 +160,11 @@ fn one_line(text: &str) -> String {
     cut
 }
 
-/// Controls, line breaks among them, and marks that change what is read without being seen.
+/// Controls, breaks of lines and paragraphs, and whatever shows nothing or another order.
 fn is_unseen(character: char) -> bool {
     character.is_control()
-        || matches!(
-            character,
-            '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{2069}'
-                | '\u{61c}'
-                | '\u{feff}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
+        || is_invisible(character)
+        || matches!(character, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]
@@ -197,6 +191,30 @@ mod tests {
     #[case::long_prompt(json!([{"label": "l", "prompt": "汉".repeat(MAX_PROMPT_CHARS + 1)}]))]
     fn what_is_no_action_is_left_out(#[case] list: Value) {
         assert_eq!(read(&list), []);
+    }
+
+    #[rstest]
+    fn a_command_with_anything_unseen_in_it_is_left_out(
+        #[values(
+            '\u{ad}',
+            '\u{34f}',
+            '\u{200b}',
+            '\u{2028}',
+            '\u{2029}',
+            '\u{2066}',
+            '\u{3164}',
+            '\u{fe00}',
+            '\u{fe0f}',
+            '\u{e0080}',
+            '\u{e0fff}'
+        )]
+        unseen: char,
+    ) {
+        let command = format!("ls{unseen}x");
+        assert_eq!(read(&json!([{"label": "l", "command": command}])), []);
+        let label = format!("l{unseen}l");
+        let shown = read(&json!([{"label": label, "prompt": "p"}]));
+        assert!(!shown[0].label.contains(unseen), "{shown:?}");
     }
 
     #[test]
