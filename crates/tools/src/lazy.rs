@@ -1,13 +1,14 @@
 //! A source whose tools are known before they are there: it is started by the first call.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
 use outfitter_core::{
-    Answer, Code, Facts, Fault, Generation, Principal, Reply, SourceId, SourceSnapshot, Tool,
-    ToolContext, ToolError, ToolSource, ToolSpec, Trust,
+    Answer, Code, Facts, Fault, Generation, Reply, SourceId, SourceSnapshot, Tool, ToolContext,
+    ToolError, ToolSource, ToolSpec, Trust,
 };
 use serde_json::Value;
 use tokio::sync::{OnceCell, watch};
@@ -29,6 +30,10 @@ pub trait StartTools: Send + Sync {
 /// When those that were made say something else of themselves, the source offers them as they are
 /// from then on, with a new generation and a fault that names what was wrong; a call of one whose
 /// arguments were judged by another schema is refused, and so is one of a tool that is not there.
+///
+/// What a tool says of single calls shows only when it is there. Where that is not what its spec
+/// says, the source offers the tools themselves from then on; a call that was judged before, and is
+/// not covered by that, is refused, and the same call made again is judged by what it is.
 pub struct LazySource {
     shared: Arc<Shared>,
     snapshot: Arc<Snapshots>,
@@ -42,6 +47,8 @@ struct Shared {
     known: Vec<ToolSpec>,
     start: Box<dyn StartTools>,
     made: OnceCell<Vec<Arc<dyn Tool>>>,
+    /// Whether the tools that were made are what is offered.
+    offers_made: AtomicBool,
     /// Where its tools are offered. They hold on to this, so this does not hold on to them.
     snapshot: Weak<Snapshots>,
 }
@@ -63,6 +70,7 @@ impl LazySource {
             known,
             start: Box::new(start),
             made: OnceCell::new(),
+            offers_made: AtomicBool::new(false),
             snapshot: Arc::downgrade(&snapshot),
         });
         let tools = (0..shared.known.len()).map(|at| {
@@ -107,6 +115,7 @@ impl Shared {
                     tracing::warn!(source = %self.id, tool = fault.what, why = fault.why, "a tool is not as it was known");
                 }
                 self.publish(made.clone(), faults);
+                self.offers_made.store(true, Ordering::Relaxed);
             }
             Ok(made)
         });
@@ -116,6 +125,16 @@ impl Shared {
                 Err(ToolError::new(Code::Cancelled, "the call was stopped before it was made"))
             }
             made = started => made.map(Vec::as_slice),
+        }
+    }
+
+    /// Offers the tools that were made, if it does not yet.
+    fn offer_made(&self) {
+        let Some(made) = self.made.get() else {
+            return;
+        };
+        if !self.offers_made.swap(true, Ordering::Relaxed) {
+            self.publish(made.clone(), Vec::new());
         }
     }
 
@@ -202,10 +221,22 @@ impl LazyTool {
         Ok(tool)
     }
 
-    fn if_made(&self) -> Option<&Arc<dyn Tool>> {
-        let made = self.shared.made.get()?;
-        let name = &self.spec().name;
-        made.iter().find(|tool| tool.spec().name == *name)
+    /// The tool itself, where a call of it is what it was judged as.
+    async fn judged(&self, cx: &ToolContext, args: &Value) -> Result<&Arc<dyn Tool>, ToolError> {
+        let tool = self.itself(cx).await?;
+        let (is, was) = (tool.facts_for(&cx.who, args)?, self.facts(args)?);
+        let covered = is.effects.within(was.effects)
+            && is.min_role <= was.min_role
+            && (is.idempotent || !was.idempotent)
+            && (&is.inner, &is.subject, &is.targets) == (&was.inner, &was.subject, &was.targets);
+        if is != was {
+            self.shared.offer_made();
+        }
+        if !covered {
+            let why = "what the call does was not known when it was judged; nothing was called";
+            return Err(ToolError::new(Code::Conflict, why).with_hint("make the same call again"));
+        }
+        Ok(tool)
     }
 }
 
@@ -215,23 +246,13 @@ impl Tool for LazyTool {
         &self.shared.known[self.at]
     }
 
-    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
-        // The most that it can do, until it is there to say less.
-        match self.if_made() {
-            Some(tool) => tool.facts(args),
-            None => Ok(Facts::of(self.spec())),
-        }
-    }
-
-    fn facts_for(&self, who: &Principal, args: &Value) -> Result<Facts, ToolError> {
-        match self.if_made() {
-            Some(tool) => tool.facts_for(who, args),
-            None => self.facts(args),
-        }
+    fn facts(&self, _: &Value) -> Result<Facts, ToolError> {
+        // The same before and after it is there: a call may be judged before and made after.
+        Ok(Facts::of(self.spec()))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
-        self.itself(cx).await?.call(cx, args).await
+        self.judged(cx, &args).await?.call(cx, args).await
     }
 
     async fn resume(
@@ -241,6 +262,7 @@ impl Tool for LazyTool {
         state: Value,
         answer: Answer,
     ) -> Result<Reply, ToolError> {
-        self.itself(cx).await?.resume(cx, args, state, answer).await
+        let tool = self.judged(cx, &args).await?;
+        tool.resume(cx, args, state, answer).await
     }
 }

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Cancel, Code, Effect, Effects, Outcome, Reply, SourceId, Tool, ToolContext, ToolError,
-    ToolName, ToolSource, ToolSpec, Trust,
+    Cancel, Code, Effect, Effects, Facts, Outcome, Reply, SourceId, Targets, Tool, ToolContext,
+    ToolError, ToolName, ToolSource, ToolSpec, Trust, Verdict,
 };
-use outfitter_tools::{LazySource, StartTools, ToolRegistry};
+use outfitter_tools::{
+    DefaultPolicy, LazySource, Rule, Rules, StartTools, ToolRegistry, ToolsConfig,
+};
 use serde_json::{Value, json};
+
+use crate::support::{Probe, World};
 
 fn spec(name: &str) -> ToolSpec {
     ToolSpec::new(
@@ -211,4 +215,65 @@ async fn a_source_that_is_gone_is_gone_with_its_tools() {
         1,
         "nothing holds on to itself"
     );
+}
+
+/// Makes a tool whose arguments are a command line, which its spec does not say.
+struct Shell(Arc<Mutex<Vec<Value>>>);
+
+#[async_trait]
+impl StartTools for Shell {
+    async fn start(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
+        let ran = self.0.clone();
+        let probe = Probe::new("shell")
+            .facts(|spec, args| {
+                let line = args["line"].as_str().unwrap_or_default();
+                Ok(Facts::of(spec).about(line).on(Targets::CommandLine))
+            })
+            .call(move |_, args| {
+                ran.lock().unwrap().push(args.clone());
+                Box::pin(async move { Ok(Outcome::json(args).into()) })
+            });
+        Ok(vec![Arc::new(probe)])
+    }
+}
+
+#[tokio::test]
+async fn the_first_call_does_not_escape_a_rule_that_reads_what_only_the_tool_itself_says() {
+    let ran = Arc::new(Mutex::new(Vec::new()));
+    let known = Probe::new("shell").spec;
+    let source = LazySource::new(
+        SourceId::new("dear").unwrap(),
+        Trust::Operator,
+        vec![known],
+        Shell(ran.clone()),
+    );
+    // Judged before the tool is there, called after it is.
+    let lazy = tool(&source, "shell");
+    let world = World::of(Vec::new());
+    world.registry.add(Arc::new(source)).unwrap();
+    let rule = |args: &str, decision| Rule {
+        tool: "shell".to_owned(),
+        args: Some(args.into()),
+        tenant: None,
+        role: None,
+        channel: None,
+        agent: None,
+        decision,
+    };
+    let rules = vec![rule("rm *", Verdict::Deny), rule("ls *", Verdict::Allow)];
+    world.registry.configure(ToolsConfig {
+        policy: Arc::new(Rules::new(rules, Arc::new(DefaultPolicy)).unwrap()),
+        ..ToolsConfig::default()
+    });
+    let code = async |line: &str| {
+        let args = json!({"line": line}).to_string();
+        let output = world.output("shell", &args).await;
+        output.error.as_ref().map(|error| error.code)
+    };
+    assert_eq!(code("rm x").await, Some(Code::Conflict));
+    assert_eq!(code("rm x").await, Some(Code::NotPermitted));
+    assert_eq!(call(&*lazy).await.unwrap_err().code(), Code::Conflict);
+    assert!(ran.lock().unwrap().is_empty());
+    assert_eq!(code("ls x").await, None);
+    assert_eq!(*ran.lock().unwrap(), [json!({"line": "ls x"})]);
 }
