@@ -9,6 +9,8 @@ pub struct FileLimits {
     pub max_copy_bytes: u64,
     /// The most files and directories that one import or export copies.
     pub max_copy_entries: u64,
+    /// The most that one search fetches from another machine, in bytes.
+    pub max_fetched_bytes: u64,
     /// How many bytes the files may have together, if there is a bound.
     pub quota: Option<FileQuota>,
 }
@@ -39,6 +41,7 @@ impl Default for FileLimits {
             max_write_bytes: 64 << 20,
             max_copy_bytes: 2 << 30,
             max_copy_entries: 100_000,
+            max_fetched_bytes: 1 << 30,
             quota: None,
         }
     }

@@ -278,7 +278,7 @@ impl<'a> Job<'a> {
 
     /// What a file gives that had this size when it was opened. Whoever writes it faster than it is
     /// searched does not keep the search.
-    fn of_growing(
+    pub(super) fn of_growing(
         &self,
         path: &str,
         file: impl Read,
@@ -304,7 +304,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    pub(super) fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
+    fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
         let mut hits = Hits::new(path, &self.matcher, self.wanted, self.gone);
         let reader = UntilGone {
             file,

@@ -97,22 +97,25 @@ pub(super) fn open_seen<'s>(sftp: &'s Sftp, seen: &Seen) -> Result<Handle<'s>, F
     Ok(file)
 }
 
-/// An open file as a reader, from its start.
+/// An open file as a reader, from its start and as far as may be fetched.
 pub(super) struct Reader<'a> {
     file: &'a Handle<'a>,
     shown: &'a str,
     at: u64,
+    /// How much more may be fetched.
+    pub(super) left: u64,
     piece: Vec<u8>,
     given: usize,
     is_over: bool,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(file: &'a Handle<'a>, shown: &'a str) -> Self {
+    pub(super) fn new(file: &'a Handle<'a>, shown: &'a str, left: u64) -> Self {
         Self {
             file,
             shown,
             at: 0,
+            left,
             piece: Vec::new(),
             given: 0,
             is_over: false,
@@ -124,11 +127,14 @@ impl Read for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.given == self.piece.len() && !self.is_over {
             let most = if self.at == 0 { FIRST_PIECE } else { PIECE };
+            let most = usize::try_from(self.left).unwrap_or(most).min(most);
             let piece = self.file.read(self.at, most);
             self.piece = piece.map_err(|fault| io::Error::other(said(self.shown, fault)))?;
             self.given = 0;
-            self.at += self.piece.len() as u64;
-            self.is_over = self.piece.len() < most;
+            let fetched = self.piece.len() as u64;
+            self.at += fetched;
+            self.left = self.left.saturating_sub(fetched);
+            self.is_over = self.piece.len() < most || self.left == 0;
         }
         let left = &self.piece[self.given..];
         let length = left.len().min(buffer.len());

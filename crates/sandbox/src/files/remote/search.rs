@@ -14,8 +14,32 @@ use crate::files::search::{Job, Outcome};
 use crate::protected::{Identities, SECRET};
 use crate::ssh::sftp::Fault;
 
-/// The most bytes that one search fetches; what comes after is not searched, and that is said.
-const MAX_SEARCHED_BYTES: u64 = 1 << 30;
+/// What one search may still fetch. What comes after is not searched, and that is said.
+struct Budget {
+    most: u64,
+    left: u64,
+}
+
+impl Budget {
+    fn of(place: &Place<'_>) -> Self {
+        let most = place.files.limits.max_fetched_bytes;
+        Self { most, left: most }
+    }
+
+    /// Whether it is used up: then this file was not searched to its end.
+    fn is_over(&self, path: &str, notes: &mut Notes) -> bool {
+        if self.left > 0 {
+            return false;
+        }
+        let most = self.most;
+        notes.truncated = true;
+        notes.skipped(
+            path,
+            format!("not searched to its end: more than {most} bytes would be fetched"),
+        );
+        true
+    }
+}
 
 pub(super) fn search(
     place: &Place<'_>,
@@ -25,12 +49,14 @@ pub(super) fn search(
     let job = Job::new(Identities::of(SECRET), search, gone)?;
     let start = Start::of(place)?;
     let mut found = SearchFound::default();
+    let mut budget = Budget::of(place);
     match start.seen.attrs.kind() {
         FileKind::File => {
             let mut notes = Notes::default();
-            let outcome = of_file(&job, place, &start.seen, start.shown())?;
+            let outcome = of_file(&job, place, &start.seen, start.shown(), &mut budget)?;
             job.take(outcome, start.shown(), &mut found, &mut notes);
             gone.check()?;
+            budget.is_over(start.shown(), &mut notes);
             found.walked = notes.finish(!found.hits.is_empty());
         }
         FileKind::Directory => {
@@ -39,26 +65,20 @@ pub(super) fn search(
                 ignored: false,
             };
             let mut walk = Walk::new(Scanner::new(place, &start, rules, gone));
-            let mut fetched = 0_u64;
             while let Some(file) = walk.next()? {
                 if !job.wants(walk.scanner.relative(&file.path)) {
                     continue;
-                }
-                fetched = fetched.saturating_add(file.attrs.size);
-                if fetched > MAX_SEARCHED_BYTES {
-                    walk.scanner.notes.truncated = true;
-                    let most = MAX_SEARCHED_BYTES >> 20;
-                    let why = format!("not searched: more than {most} MiB would be fetched");
-                    walk.scanner.notes.skipped(&file.path, why);
-                    break;
                 }
                 let seen = Seen {
                     real: walk.scanner.real(&file.path),
                     attrs: file.attrs,
                 };
-                let outcome = of_file(&job, place, &seen, &file.path)?;
+                let outcome = of_file(&job, place, &seen, &file.path, &mut budget)?;
                 gone.check()?;
-                if !job.take(outcome, &file.path, &mut found, &mut walk.scanner.notes) {
+                let notes = &mut walk.scanner.notes;
+                if !job.take(outcome, &file.path, &mut found, notes)
+                    || budget.is_over(&file.path, notes)
+                {
                     break;
                 }
             }
@@ -74,6 +94,7 @@ fn of_file(
     place: &Place<'_>,
     seen: &Seen,
     shown: &str,
+    budget: &mut Budget,
 ) -> Result<Outcome, FilesError> {
     if seen.attrs.size == 0 {
         return Ok(Outcome::Nothing);
@@ -83,6 +104,14 @@ fn of_file(
         Err(fault @ Fault::Lost(_)) => return Err(said(shown, fault)),
         Err(fault) => return Ok(Outcome::Skipped(said(shown, fault).to_string())),
     };
-    let reader = Reader::new(&file, shown);
-    Ok(job.of_file(shown, reader, &mut job.searcher.build()))
+    // Its size is what it was; whoever writes it may write faster than it is fetched.
+    let mut reader = Reader::new(&file, shown, budget.left);
+    let outcome = job.of_growing(
+        shown,
+        &mut reader,
+        seen.attrs.size,
+        &mut job.searcher.build(),
+    );
+    budget.left = reader.left;
+    Ok(outcome)
 }

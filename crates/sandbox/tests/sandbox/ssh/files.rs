@@ -4,16 +4,17 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use outfitter_core::{
-    Becomes, Bytes, FileChange, FileRef, FilesError, Hash, NewMode, Put, PutMode, Range, Reach,
-    Sandbox, SandboxError,
+    Becomes, Bytes, FileChange, FileRef, FilesError, Hash, LeadsTo, NewMode, Put, PutMode, Range,
+    Reach, Sandbox, SandboxError,
 };
 use outfitter_sandbox::ssh::{LaidPack, open};
+use outfitter_sandbox::{FileLimits, FileQuota, QuotaCounts};
 use rstest::rstest;
 
 use super::server::Server;
 use crate::commands::kit::{heard, shell};
 use crate::files::denied::SPELLINGS;
-use crate::files::world::{Machine, SECRET, World, here, is_denial, put, replace, search};
+use crate::files::world::{Machine, SECRET, World, here, hits, is_denial, put, replace, search};
 
 const ALL: Range = Range {
     from: 0,
@@ -363,4 +364,62 @@ async fn a_pack_is_laid_in_for_reading_and_gone_with_the_session() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     unreachable!("{folder} stays");
+}
+
+/// It knows no more than how they are spelled, and a rule must not take that for what they are.
+#[tokio::test]
+async fn what_a_path_leads_to_there_is_unknown_to_rules_and_not_itself() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = open(server.session(server.remote())).await.unwrap();
+    let workspace = server.path("workspace");
+    fs::create_dir(workspace.join("secrets")).unwrap();
+    symlink("secrets", workspace.join("docs")).unwrap();
+    assert_eq!(sandbox.files().leads_to("docs/k"), LeadsTo::Unknown);
+}
+
+#[rstest]
+#[case::of_one_file("a.txt")]
+#[case::of_a_tree(".")]
+#[tokio::test]
+async fn a_search_fetches_no_more_than_it_may_and_says_so(#[case] at: &str) {
+    let limits = FileLimits {
+        max_fetched_bytes: 20,
+        ..FileLimits::default()
+    };
+    let Some(world) = World::limited_on(Machine::Theirs, limits).await else {
+        return;
+    };
+    world.make("a.txt", "needle one\n12345678\nneedle two\n");
+    world.make("b.txt", "needle three\n");
+    let found = world.grep(at, "needle").await.unwrap();
+    assert_eq!(hits(&found), ["a.txt:1:1:needle one"]);
+    assert!(found.walked.truncated);
+    let why = "not searched to its end: more than 20 bytes would be fetched";
+    let said = format!("{:?}", found.walked);
+    assert!(said.contains(why) && said.contains("a.txt"), "{said}");
+}
+
+#[tokio::test]
+async fn what_a_command_wrote_there_counts_at_the_next_write() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut session = server.session(server.remote());
+    session.file_limits.quota = Some(FileQuota {
+        bytes: 1000,
+        counts: QuotaCounts::Workspace,
+    });
+    let sandbox = open(session).await.unwrap();
+    let write = |path| sandbox.files().put(here(path), replace("x"));
+    write("a").await.unwrap();
+    heard(&sandbox, shell("head -c 5000 /dev/zero > big")).await;
+    let error = write("b").await.unwrap_err();
+    assert!(
+        matches!(error, FilesError::OverQuota { used: 5001, .. }),
+        "{error:?}"
+    );
+    heard(&sandbox, shell("rm big")).await;
+    write("b").await.unwrap();
 }
