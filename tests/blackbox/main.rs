@@ -49,6 +49,7 @@ mod lost;
 mod one_shot;
 mod pictures;
 mod remote;
+mod remote_keys;
 mod rules;
 mod shell;
 mod todo;

@@ -15,7 +15,7 @@ use crate::wire::{Wire::OpenAi, answer, call, calls};
 use crate::world::World;
 
 /// The table that names the server.
-fn table(server: &Server) -> String {
+pub(crate) fn table(server: &Server) -> String {
     let base = server.path("").display().to_string();
     let base = base.trim_end_matches('/');
     format!(
@@ -27,7 +27,7 @@ fn table(server: &Server) -> String {
 }
 
 /// Nobody is asked in a test.
-const YES: &str = "[[permissions.rules]]\ntool = \"*\"\ndecision = \"allow\"\n";
+pub(crate) const YES: &str = "[[permissions.rules]]\ntool = \"*\"\ndecision = \"allow\"\n";
 
 /// What the other machine does once we are gone takes a moment.
 fn eventually(holds: impl Fn() -> bool) -> bool {
@@ -40,7 +40,7 @@ fn eventually(holds: impl Fn() -> bool) -> bool {
     })
 }
 
-fn outputs(stdout: &str) -> Vec<Value> {
+pub(crate) fn outputs(stdout: &str) -> Vec<Value> {
     stdout
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())

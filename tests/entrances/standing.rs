@@ -86,7 +86,7 @@ fn e06_always_over_http_outlives_the_server_is_listed_and_taken_back() {
     assert_eq!(row["what"], json!(["touch done.txt"]));
     assert_eq!(
         (&row["tool"], &row["place"]),
-        (&json!("execute_shell_command"), &json!("own"))
+        (&json!("execute_shell_command"), &json!("passthrough own"))
     );
     assert_eq!(row["session_id"], "a");
     let lasts = row["expires"].as_u64().unwrap() - row["created"].as_u64().unwrap();
@@ -131,6 +131,30 @@ fn e06_always_over_http_outlives_the_server_is_listed_and_taken_back() {
         json!([])
     );
     waits(&serving.at.run("b").lines());
+    serving.stop();
+}
+
+#[test]
+fn always_lasts_as_many_days_as_the_configuration_says() {
+    const DAY: u64 = 24 * 60 * 60 * 1_000;
+    let world = world("always_days = 3");
+    let serving = Serving::start(&world);
+    let always = |session: &str| {
+        let id = waits(&serving.at.run(session).lines())["approval_id"].clone();
+        let path = format!("/v1/approvals/{}", id.as_str().unwrap());
+        let body = json!({"decision": "approve", "scope": "always"});
+        let told = serving.at.post(&path, &body).is(202).json();
+        assert!(ran(&serving.at.follow(told["run_id"].as_str().unwrap())));
+        let list = serving.at.get("/v1/approvals").is(200).json();
+        let row = list["approvals"][0].clone();
+        let path = format!("/v1/approvals/{}", row["id"].as_str().unwrap());
+        serving.at.delete(&path).is(204);
+        row["expires"].as_u64().unwrap() - row["created"].as_u64().unwrap()
+    };
+    assert_eq!(always("a"), 3 * DAY);
+    configured(&world, "always_days = 7");
+    serving.reload(1);
+    assert_eq!(always("b"), 7 * DAY);
     serving.stop();
 }
 
@@ -268,7 +292,7 @@ fn c10_at_the_terminal_a_session_needs_its_person_and_always_does_not() {
     let row = &list["approvals"][0];
     assert_eq!(
         row["place"],
-        world.work("").display().to_string().trim_end_matches('/')
+        format!("passthrough {}", world.work("").display()).trim_end_matches('/')
     );
     assert_eq!(row["session_id"], "two");
     let id = row["id"].as_str().unwrap();
