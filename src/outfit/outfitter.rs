@@ -289,6 +289,8 @@ impl Outfitter {
             tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
         }
         self.forget_session_dir(&scope, session).await;
+        // It may have been served.
+        self.forget_workspace(&scope, session).await;
         Ok(())
     }
 }

@@ -33,14 +33,8 @@ impl Outfitter {
             })?;
         }
         // Sessions of a server are beside each other; one of the terminal works in the folder itself.
-        let own_folder = (workspace == self.served_workspace(scope, session)).then(|| {
-            let parts = [
-                path_segment(scope.tenant.as_str()),
-                path_segment(scope.subject.as_str()),
-                session.as_str().to_owned(),
-            ];
-            parts.join("/")
-        });
+        let is_served = workspace == self.served_workspace(scope, session);
+        let own_folder = is_served.then(|| folder_of(scope, session));
         let passed = self.passed().into_iter();
         let passed = passed.filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -66,6 +60,28 @@ impl Outfitter {
             tracing::warn!("the sandbox leaves something out: {left_out}");
         }
         Ok(opened)
+    }
+
+    /// Removes the folder there of a session that was served and is deleted. Says what stays behind,
+    /// one sentence.
+    pub(super) async fn forget_remote(&self, scope: &Scope, session: &SessionId) -> Option<String> {
+        let config = self.config();
+        let settings = config.sandbox.ssh.as_ref()?;
+        if config.sandbox.backend != Backend::Ssh {
+            return None;
+        }
+        let folder = folder_of(scope, session);
+        let removed = match self.account(settings) {
+            Ok(account) => ssh::remove(account, &folder)
+                .await
+                .map_err(BuildError::Sandbox),
+            Err(error) => Err(error),
+        };
+        let why = removed.err()?.to_info().message;
+        let (host, workspace) = (&settings.host, &settings.workspace);
+        let left = format!("{workspace}/{folder} stays behind on {host}: {why}");
+        tracing::error!(%session, "of a deleted session {left}");
+        Some(left)
     }
 
     /// The skills, as they are laid in there: their scripts are run where commands run.
@@ -148,6 +164,16 @@ impl Outfitter {
         self.forget_session_dir(&scope, &session).await;
         Some(found)
     }
+}
+
+/// Where a session that is served has its files there, beneath the workspace.
+fn folder_of(scope: &Scope, session: &SessionId) -> String {
+    let parts = [
+        path_segment(scope.tenant.as_str()),
+        path_segment(scope.subject.as_str()),
+        session.as_str().to_owned(),
+    ];
+    parts.join("/")
 }
 
 fn unavailable(reason: &str) -> BuildError {

@@ -235,17 +235,12 @@ impl Directory for Served {
         self.whole.isolates().await
     }
 
-    async fn forget(&self, scope: &Scope, session: &SessionId) {
+    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
         lock(&self.sessions)
             .kept
             .remove(&(scope.clone(), session.clone()));
         self.whole.forget_session_dir(scope, session).await;
-        let workspace = self.whole.served_workspace(scope, session);
-        if let Err(error) = tokio::fs::remove_dir_all(&workspace).await
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, %session, "the workspace of a deleted session stays behind");
-        }
+        self.whole.forget_workspace(scope, session).await
     }
 }
 
@@ -285,6 +280,22 @@ impl Outfitter {
             .join(path_segment(scope.tenant.as_str()))
             .join(path_segment(scope.subject.as_str()))
             .join(session.as_str())
+    }
+
+    /// Removes the workspace of a session that was served, here and on another machine. Says what
+    /// stays behind, one sentence each. One that was never opened has none.
+    pub(super) async fn forget_workspace(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        let workspace = self.served_workspace(scope, session);
+        let here = match tokio::fs::remove_dir_all(&workspace).await {
+            Ok(()) => None,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+            Err(error) => {
+                tracing::warn!(%error, %session, "the workspace of a deleted session stays behind");
+                Some(format!("its workspace stays behind: {error}"))
+            }
+        };
+        let there = self.forget_remote(scope, session).await;
+        here.into_iter().chain(there).collect()
     }
 }
 

@@ -15,6 +15,9 @@ mod lines;
 mod mcp;
 mod rows;
 mod served;
+#[path = "../../crates/sandbox/tests/sandbox/ssh/sshd.rs"]
+#[expect(dead_code, reason = "the tests of the sandbox use the rest of it")]
+mod sshd;
 mod ways;
 mod within;
 #[path = "../blackbox/world.rs"]
@@ -30,6 +33,7 @@ mod canary;
 mod chatting;
 mod contests;
 mod exposure;
+mod far;
 mod lives;
 mod own_data;
 mod peers;

@@ -92,8 +92,9 @@ pub trait Directory: Send + Sync {
     /// Whether commands run under isolation.
     async fn sandboxed(&self) -> bool;
 
-    /// A session was deleted from the log; what belongs to it elsewhere goes too.
-    async fn forget(&self, scope: &Scope, session: &SessionId);
+    /// A session was deleted from the log; what belongs to it elsewhere goes too. Says what stays
+    /// behind, one sentence each.
+    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String>;
 }
 
 /// A directory with nothing in it.
@@ -122,7 +123,9 @@ impl Directory for NoDirectory {
         false
     }
 
-    async fn forget(&self, _: &Scope, _: &SessionId) {}
+    async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A session, held for one run. Dropping it gives the session free.

@@ -23,4 +23,4 @@ pub use connection::{Identity, Remote};
 pub(crate) use job::RemoteCommand;
 pub use launch::MAX_REMOTE_JOBS;
 pub use packs::{LaidPack, PACKS_VARIABLE};
-pub use sandbox::{BACKEND, SshSession, open};
+pub use sandbox::{BACKEND, SshSession, open, remove};

@@ -8,7 +8,7 @@ use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
 use super::connection::{Connection, Remote, lost};
 use super::launch::There;
 use super::packs::{Folder, LaidPack, PACKS_VARIABLE};
-use super::script::{LOOK, line};
+use super::script::{LOOK, REMOVE, line};
 use super::sftp::{Fault, Sftp};
 use crate::files::FileLimits;
 use crate::files::remote::{self, RemoteFiles};
@@ -130,6 +130,25 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
         left_out,
         jobs: Jobs::new(launch, session.clock, &session.session_dir)?,
         files: SessionFiles::There(RemoteFiles::from(files)),
+    })
+}
+
+/// Removes the folder of a session that has ended, as [`SshSession::own_folder`] names it, with all
+/// that is in it. One that is not there is removed.
+///
+/// # Errors
+/// [`SandboxError::Unavailable`] where the machine cannot be reached, or not all of it goes.
+pub async fn remove(remote: Remote, own_folder: &str) -> Result<(), SandboxError> {
+    let connection = Connection::new(remote)?;
+    let script = line(REMOVE, [connection.workspace(), own_folder]);
+    let said = connection.ask(script).await?;
+    if said.lines().any(|line| line == "removed") {
+        return Ok(());
+    }
+    let workspace = connection.workspace();
+    Err(SandboxError::Unavailable {
+        reason: format!("the account there cannot remove {own_folder} in {workspace}"),
+        hint: None,
     })
 }
 

@@ -11,6 +11,9 @@ pub(super) const KEEP: &str = include_str!("scripts/keep.sh");
 /// Looks at the workspace; `$2` is a folder in it to be made.
 pub(super) const LOOK: &str = include_str!("scripts/look.sh");
 
+/// Removes a folder of the workspace, `$2`, and says so.
+pub(super) const REMOVE: &str = include_str!("scripts/remove.sh");
+
 /// The longest line that is sent: Linux takes 128 KiB for one argument, and the login shell gets
 /// all of it as one.
 pub(super) const MAX_LINE_BYTES: usize = 120 * 1024;

@@ -166,6 +166,10 @@ pub(super) async fn delete(
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, %session, "artifacts of a deleted session stay behind");
     }
-    app.directory.forget(scope, session).await;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    let left_behind = app.directory.forget(scope, session).await;
+    if left_behind.is_empty() {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let left = json!({ "v": 1, "deleted": session, "left_behind": left_behind });
+    Ok(super::json(&left))
 }

@@ -151,7 +151,9 @@ impl Directory for Sealed {
         false
     }
 
-    async fn forget(&self, _: &Scope, _: &SessionId) {}
+    async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What outlives a server.
