@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 
 use outfitter_process::Limits;
 
-use crate::environment::{Visible, build};
 use crate::host::Host;
-use crate::network::{self, Reach};
-use crate::protected::{Protected, by_both_names};
-use crate::roots::ReadableRoots;
+use crate::lists::{Asked, Lists};
+use crate::network::Reach;
+use crate::protected::Protected;
 use crate::scratch::Layout;
 
 /// What decides it.
@@ -95,17 +94,23 @@ impl Effective {
             protected,
             ..
         } = outline;
-        let readable = ReadableRoots::of(host, workspace, outline.read);
-        let visible = Visible::Roots {
-            readable: &readable,
-            workspace,
-        };
         let scratch = Layout::below(outline.session_dir);
-        let mut built = build(host, Layout(&scratch), &visible, outline.passed);
-        if outline.reach.hosts().is_some() {
-            network::announce(&mut built.variables);
-        }
-        let write = outline.write(&scratch);
+        let Lists {
+            readable,
+            write,
+            private: _,
+            variables,
+            left_out,
+        } = Lists::of(&Asked {
+            host,
+            workspace,
+            scratch: Layout(&scratch),
+            read: outline.read,
+            write: outline.write,
+            data_dir: outline.data_dir,
+            passed: outline.passed,
+            reach: outline.reach,
+        });
         let mut roots: Vec<PathBuf> = write.iter().map(|(path, _)| path.clone()).collect();
         let mut fixed = protected.existing_fixed(&roots);
         fixed.retain(|path| roots.iter().any(|root| path.starts_with(root)));
@@ -131,8 +136,6 @@ impl Effective {
         }
         let blank = readable.blank.iter();
         hidden.extend(blank.map(|blank| path(blank, "it may hold a token, and reads as empty")));
-        let mut left_out = readable.left_out.clone();
-        left_out.extend(built.left_out);
         Self {
             read: readable
                 .read
@@ -152,31 +155,13 @@ impl Effective {
                 .collect(),
             hidden,
             network: network_lines(outline.reach),
-            environment: built
-                .variables
+            environment: variables
                 .iter()
                 .map(|(name, value)| variable(outline, name, value))
                 .collect(),
             limits: limit_lines(outline.limits),
             left_out,
         }
-    }
-}
-
-impl Outline<'_> {
-    fn write(&self, scratch: &Path) -> Vec<(PathBuf, &'static str)> {
-        let mut write = vec![
-            (self.workspace.to_owned(), "the workspace"),
-            (scratch.to_owned(), "the scratch folder of the session"),
-        ];
-        let ours = by_both_names(self.data_dir);
-        let is_ours = |path: &PathBuf| ours.iter().any(|ours| path.starts_with(ours));
-        let more = self
-            .write
-            .iter()
-            .filter(|path| path.exists() && !is_ours(path));
-        write.extend(more.map(|path| (path.clone(), "[sandbox] write")));
-        write
     }
 }
 
@@ -326,5 +311,36 @@ mod tests {
         );
         assert!(!format!("{effective:?}").contains("sentinel"));
         assert!(!data.join("sessions").exists(), "something was made");
+    }
+
+    #[test]
+    fn what_lies_in_our_own_data_is_not_listed_as_readable_and_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let (workspace, data) = (base.join("project"), base.join("data"));
+        let inside = data.join("other");
+        for path in [&workspace, &inside] {
+            fs::create_dir_all(path).unwrap();
+        }
+        let effective = Effective::of(&Outline {
+            host: &Host::default(),
+            workspace: &workspace,
+            session_dir: &data.join("sessions/s"),
+            read: std::slice::from_ref(&inside),
+            write: &[inside.clone(), base.join("none")],
+            data_dir: &data,
+            protected: &Protected::of_home(&base.join("home")),
+            passed: &[],
+            reach: &Reach::Nothing,
+            limits: Limits::DEFAULT,
+        });
+        let what = inside.display().to_string();
+        for list in [&effective.read, &effective.write] {
+            assert!(list.iter().all(|line| line.what != what), "{list:?}");
+        }
+        let ours = format!("{what} lies in our own data, which no command sees");
+        let none = base.join("none").display().to_string();
+        let none = format!("{none} is not there and cannot be written");
+        assert_eq!(effective.left_out, [ours.clone(), ours, none]);
     }
 }

@@ -29,6 +29,7 @@ mod identities;
 mod job;
 mod jobs;
 mod launch;
+mod lists;
 pub mod local;
 mod mount_plan;
 pub mod network;

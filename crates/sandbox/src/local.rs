@@ -7,16 +7,14 @@ use std::sync::Arc;
 use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
 use outfitter_process::{Confined, Confinement, Limits, SupervisorProgram, Support};
 
-use crate::environment::{Visible, build};
 use crate::files::LocalFiles;
 use crate::hold::Hold;
 use crate::host::Host;
 use crate::jobs::Jobs;
 use crate::launch::Manner;
-use crate::network::{self, Reach};
+use crate::lists::{Asked, Lists};
+use crate::network::Reach;
 use crate::process_sandbox::{ProcessSandbox, SessionFiles};
-use crate::protected::by_both_names;
-use crate::roots::ReadableRoots;
 use crate::scratch::Scratch;
 use crate::view::View;
 
@@ -109,45 +107,35 @@ pub(crate) fn open_held(
     } = policy;
     let workspace = session.files.workspace().to_owned();
     let scratch = open_scratch(&session.session_dir)?;
-    let private = by_both_names(&data_dir);
-    let mut left_out = Vec::new();
-    let more_read = outside_of(&private, &read, &mut left_out);
-    let more_write = outside_of(&private, &write, &mut left_out);
-    let mut readable = ReadableRoots::of(&session.host, &workspace, &more_read);
-    // A virtual environment says itself what it is made of, and a command may have written that.
-    readable
-        .read
-        .retain(|path| path.starts_with(&workspace) || !is_ours(&private, path));
-    let visible = Visible::Roots {
-        readable: &readable,
+    let lists = Lists::of(&Asked {
+        host: &session.host,
         workspace: &workspace,
-    };
-    let mut environment = build(&session.host, scratch.layout(), &visible, &session.passed);
-    let hosts = reach.hosts();
-    if hosts.is_some() {
-        network::announce(&mut environment.variables);
-    }
-    left_out.extend(readable.left_out.iter().cloned());
-    left_out.extend(environment.left_out);
-    let write = writable(&workspace, &scratch, &more_write, &mut left_out);
+        scratch: scratch.layout(),
+        read: &read,
+        write: &write,
+        data_dir: &data_dir,
+        passed: &session.passed,
+        reach: &reach,
+    });
+    let readable = lists.readable;
     let confined = Confined {
         level: support.level,
         network: reach.network(),
-        write,
+        write: lists.write.into_iter().map(|(path, _)| path).collect(),
         read: readable.read,
         fixed: Vec::new(),
         hide: readable.hide,
-        private,
+        private: lists.private,
         blank: readable.blank,
     };
     let view = View::of(&confined, session.files.protected());
     let manner = Manner {
         supervisor: session.supervisor,
-        environment: environment.variables,
+        environment: lists.variables,
         hold: hold(confined),
         view: Some(Arc::new(view)),
         limits: session.limits,
-        hosts,
+        hosts: reach.hosts(),
         protected: session.files.protected().clone(),
         workspace,
         scratch,
@@ -157,51 +145,8 @@ pub(crate) fn open_held(
         jobs: Jobs::new(manner, session.clock, &session.session_dir)?,
         files: SessionFiles::Here(session.files),
         machine: None,
-        left_out,
+        left_out: lists.left_out,
     })
-}
-
-/// What of the paths that the operator opens lies outside our own data. In it lie the sessions of
-/// everybody, and no session may see another's, whatever is opened: a path above the data is opened
-/// without it, one in it not at all.
-fn outside_of(private: &[PathBuf], more: &[PathBuf], left_out: &mut Vec<String>) -> Vec<PathBuf> {
-    let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) = more
-        .iter()
-        .cloned()
-        .partition(|path| is_ours(private, path));
-    left_out.extend(inside.iter().map(|path| {
-        format!(
-            "{} lies in our own data, which no command sees",
-            path.display()
-        )
-    }));
-    outside
-}
-
-fn is_ours(private: &[PathBuf], path: &Path) -> bool {
-    by_both_names(path)
-        .iter()
-        .any(|path| private.iter().any(|ours| path.starts_with(ours)))
-}
-
-fn writable(
-    workspace: &Path,
-    scratch: &Scratch,
-    more: &[PathBuf],
-    left_out: &mut Vec<String>,
-) -> Vec<PathBuf> {
-    let mut write = vec![workspace.to_owned(), scratch.path().to_owned()];
-    for path in more {
-        if path.exists() {
-            write.push(path.clone());
-        } else {
-            left_out.push(format!(
-                "{} is not there and cannot be written",
-                path.display()
-            ));
-        }
-    }
-    write
 }
 
 fn refusal(policy: &LocalPolicy) -> SandboxError {

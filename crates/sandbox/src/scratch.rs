@@ -73,10 +73,6 @@ impl Scratch {
         Ok(())
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(crate) fn layout(&self) -> Layout<'_> {
         Layout(&self.path)
     }
@@ -112,7 +108,7 @@ mod tests {
     fn it_is_ours_alone() {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Scratch::open(&dir.path().join("a/session")).unwrap();
-        for path in [scratch.path().to_owned(), scratch.layout().home()] {
+        for path in [scratch.path.clone(), scratch.layout().home()] {
             let mode = path.metadata().unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o700, "{}", path.display());
         }
