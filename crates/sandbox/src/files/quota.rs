@@ -202,7 +202,7 @@ fn bytes_beneath(root: &Root) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::channel;
+    use std::sync::mpsc::sync_channel;
     use std::thread;
     use std::time::Duration;
 
@@ -214,7 +214,7 @@ mod tests {
     impl Measured for Meanwhile<'_> {
         fn bytes(&self) -> u64 {
             let used = self.0.clone();
-            let (done, is_done) = channel();
+            let (done, is_done) = sync_channel(1);
             thread::spawn(move || {
                 drop(used.command_begins());
                 done.send(()).unwrap();
