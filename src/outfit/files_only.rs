@@ -34,6 +34,7 @@ impl FilesOnly {
             missing: vec![Self::REASON.to_owned()],
             workspace: files.workspace().to_owned(),
             network: false,
+            account: None,
         };
         Ok(Arc::new(Self { info, files }))
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::{
-    Answer, ApprovalId, ApprovalStore, Attended, Clock, Hash, Interrupt, Principal, Scope,
-    StandingApproval, UnixMs,
+    Answer, ApprovalId, ApprovalStore, Attended, Clock, Hash, Interrupt, Principal, SandboxInfo,
+    Scope, StandingApproval, UnixMs, WorkspaceOf,
 };
 use outfitter_tools::{
     ApprovalScope, Approvals, approved_always, approved_for, may_approve_always,
@@ -26,7 +26,7 @@ pub struct Standing {
     /// How long they hold, those of before too: less makes them end sooner, more does not make
     /// them last.
     pub lasts: Duration,
-    /// Where sessions have workspaces of their own. Elsewhere a yes holds in the workspace that it
+    /// Where on this machine sessions have workspaces of their own. Elsewhere a yes holds in the workspace that it
     /// was given in; here each is made for its session, and it holds in all of them.
     pub own_workspaces: PathBuf,
 }
@@ -35,16 +35,35 @@ pub struct Standing {
 const OWN_WORKSPACES: &str = "own";
 
 impl Standing {
-    /// Where an approval of a session with this workspace holds; none where that cannot be said.
-    fn place(&self, workspace: &Path) -> Option<String> {
-        let own = |root: &Path| workspace.starts_with(root);
+    /// Where an approval of a session with this sandbox holds: the backend, the account where it is
+    /// on another machine, and the workspace; none where that cannot be said.
+    fn place(&self, sandbox: &SandboxInfo) -> Option<String> {
+        let workspace = match self.owner(sandbox) {
+            WorkspaceOf::Session => OWN_WORKSPACES,
+            WorkspaceOf::Account if sandbox.workspace.is_absolute() => {
+                sandbox.workspace.to_str()?
+            }
+            WorkspaceOf::Account => return None,
+        };
+        let backend = &sandbox.backend;
+        Some(match &sandbox.account {
+            Some(account) => format!("{backend} {} {workspace}", account.name),
+            None => format!("{backend} {workspace}"),
+        })
+    }
+
+    /// Whose the workspace is. Only a path of this machine says it.
+    fn owner(&self, sandbox: &SandboxInfo) -> WorkspaceOf {
+        if let Some(account) = &sandbox.account {
+            return account.workspace;
+        }
+        let own = |root: &Path| sandbox.workspace.starts_with(root);
         let real = || self.own_workspaces.canonicalize();
         // The disk is asked only where the names do not say it.
-        if own(&self.own_workspaces) || real().is_ok_and(|real| own(&real)) {
-            return Some(OWN_WORKSPACES.to_owned());
+        match own(&self.own_workspaces) || real().is_ok_and(|real| own(&real)) {
+            true => WorkspaceOf::Session,
+            false => WorkspaceOf::Account,
         }
-        let path = workspace.to_str()?;
-        workspace.is_absolute().then(|| path.to_owned())
     }
 
     /// When an approval ends, by what was said when it was given and by what holds now.
@@ -115,7 +134,7 @@ pub(crate) async fn known(
     let standing = parts.services.get::<Standing>();
     let place = standing
         .as_ref()
-        .and_then(|standing| standing.place(&session.sandbox.info().workspace));
+        .and_then(|standing| standing.place(session.sandbox.info()));
     if let Some((standing, place)) = standing.zip(place) {
         known.keeps = may_approve_always(&session.who);
         match standing.holding(&session.scope(), parts.clock.now()).await {
@@ -185,7 +204,7 @@ fn made(
     Some(StandingApproval {
         id: ApprovalId::mint(&*parts.clock),
         parts: approved.parts,
-        place: standing.place(&session.sandbox.info().workspace)?,
+        place: standing.place(session.sandbox.info())?,
         tool: approved.tool,
         what: approved.what,
         role: approved.role.min(session.who.role),

@@ -16,8 +16,8 @@ pub struct StandingApproval {
     /// The shapes it holds for. A call needs a yes for each of its parts; never is a part how a
     /// text begins.
     pub parts: Vec<Hash>,
-    /// Where it holds: the workspace it was given in, or one word for all workspaces that are
-    /// sessions' own.
+    /// Where it holds: the backend, the account on another machine, and the workspace it was given
+    /// in, or one word for all workspaces that are sessions' own.
     pub place: String,
     /// The tool that was called.
     pub tool: ToolName,

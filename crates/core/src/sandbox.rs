@@ -51,6 +51,26 @@ pub struct SandboxInfo {
     pub workspace: PathBuf,
     /// Whether commands reach the network.
     pub network: bool,
+    /// The account on another machine, where it is not this one.
+    pub account: Option<Account>,
+}
+
+/// An account on another machine, whose workspace a session has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Which: `user@host:port`.
+    pub name: String,
+    /// Whose the workspace is.
+    pub workspace: WorkspaceOf,
+}
+
+/// Whose a workspace is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkspaceOf {
+    /// It was made for the one session.
+    Session,
+    /// It is the account's, and any session may have it.
+    Account,
 }
 
 /// What to run.
@@ -295,14 +315,21 @@ impl RefusingSandbox {
     /// One that says it works in this directory.
     #[must_use]
     pub fn at(workspace: PathBuf) -> Self {
-        Self(SandboxInfo {
+        Self::of(SandboxInfo {
             backend: "none".to_owned(),
             level: Level::None,
             isolating: false,
             missing: vec![Self::REASON.to_owned()],
             workspace,
             network: false,
+            account: None,
         })
+    }
+
+    /// One that says this of itself.
+    #[must_use]
+    pub fn of(info: SandboxInfo) -> Self {
+        Self(info)
     }
 
     fn refuse<T>() -> Result<T, SandboxError> {

@@ -89,6 +89,7 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
         missing: Vec::new(),
         workspace: session.files.workspace().to_owned(),
         network: policy.reach != Reach::Nothing,
+        account: None,
     };
     open_held(session, policy, info, |confined| {
         Hold::Bubblewrap(bubblewrap, confined)

@@ -34,6 +34,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         missing: vec!["passthrough was asked for: nothing holds a command back".to_owned()],
         workspace: workspace.clone(),
         network: true,
+        account: None,
     };
     let manner = Manner {
         supervisor: session.supervisor,

@@ -41,6 +41,8 @@ struct Wish {
     approval: Approval,
     days: u64,
     rules: Vec<Rule>,
+    backend: &'static str,
+    account: Option<Account>,
 }
 
 fn wish(session: &'static str) -> Wish {
@@ -54,6 +56,8 @@ fn wish(session: &'static str) -> Wish {
         approval: Approval::Ask,
         days: 30,
         rules: Vec::new(),
+        backend: "none",
+        account: None,
     }
 }
 
@@ -88,7 +92,11 @@ impl Home {
         });
         let mut process = world.process(Model::new(script), self.log.clone());
         process.session.id = SessionId::new(wish.session).unwrap();
-        process.session.sandbox = Arc::new(RefusingSandbox::at(wish.place.into()));
+        process.session.sandbox = Arc::new(RefusingSandbox::of(SandboxInfo {
+            backend: wish.backend.to_owned(),
+            account: wish.account.clone(),
+            ..RefusingSandbox::at(wish.place.into()).info().clone()
+        }));
         let standing = Arc::new(Standing {
             store: self.log.clone(),
             lasts: Duration::from_millis(wish.days * DAY),
@@ -176,7 +184,7 @@ async fn always_holds_for_one_person_in_one_place_until_it_ends() {
     };
     assert_eq!(
         (kept.place.as_str(), kept.tool.as_str()),
-        ("/srv/project", "fetch")
+        ("none /srv/project", "fetch")
     );
     assert_eq!(kept.what, ["https://a.example"]);
     assert_eq!(kept.expires, UnixMs(1_000_000 + 30 * DAY));
@@ -230,6 +238,59 @@ async fn always_holds_in_every_workspace_that_is_a_sessions_own() {
     assert_eq!(end.outcome, RunOutcome::Success);
     let end = home.goes(&served("c", "/data/other")).await;
     assert_eq!(end.outcome, RunOutcome::Waiting);
+}
+
+fn on(session: &'static str, account: &str, workspace: WorkspaceOf) -> Wish {
+    Wish {
+        backend: "ssh",
+        account: Some(Account {
+            name: account.to_owned(),
+            workspace,
+        }),
+        ..wish(session)
+    }
+}
+
+/// A path is not the same place with another backend, on another machine, or of another account.
+#[tokio::test]
+async fn always_holds_on_no_other_machine_and_with_no_other_backend() {
+    let home = Home::new();
+    home.approves(&wish("a")).await;
+    let far = |session, account| on(session, account, WorkspaceOf::Account);
+    let passthrough = Wish {
+        backend: "passthrough",
+        ..wish("b")
+    };
+    for elsewhere in [passthrough, far("c", "me@one:22")] {
+        assert_eq!(home.goes(&elsewhere).await.outcome, RunOutcome::Waiting);
+    }
+    home.approves(&far("d", "me@one:22")).await;
+    let end = home.goes(&far("e", "me@one:22")).await;
+    assert_eq!(end.outcome, RunOutcome::Success);
+    for (session, account) in [("f", "me@two:22"), ("g", "you@one:22"), ("h", "me@one:23")] {
+        let end = home.goes(&far(session, account)).await;
+        assert_eq!(end.outcome, RunOutcome::Waiting, "{account}");
+    }
+}
+
+/// Where they lie says nothing of it: a path there may be one of ours here.
+#[tokio::test]
+async fn always_outlives_its_session_in_own_workspaces_on_another_machine() {
+    let home = Home::new();
+    let at = |session, place, owner| Wish {
+        place,
+        ..on(session, "me@one:22", owner)
+    };
+    home.approves(&at("a", "/srv/t/s/a", WorkspaceOf::Session))
+        .await;
+    let end = home
+        .goes(&at("b", "/srv/t/s/b", WorkspaceOf::Session))
+        .await;
+    assert_eq!(end.outcome, RunOutcome::Success);
+    for (session, place) in [("c", "/srv/t/s/a"), ("d", "/data/files/t/s/a")] {
+        let end = home.goes(&at(session, place, WorkspaceOf::Account)).await;
+        assert_eq!(end.outcome, RunOutcome::Waiting, "{place}");
+    }
 }
 
 /// Where nobody is there, only what was said to hold without them counts; where nobody shall ever

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outfitter_core::{Clock, Level, SandboxError, SandboxInfo};
+use outfitter_core::{Account, Clock, Level, SandboxError, SandboxInfo, WorkspaceOf};
 
 use super::connection::{Connection, Remote, lost};
 use super::launch::There;
@@ -66,6 +66,16 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
             hint: None,
         });
     }
+    let account = Account {
+        name: format!(
+            "{}@{}:{}",
+            session.remote.user, session.remote.host, session.remote.port
+        ),
+        workspace: match session.own_folder {
+            Some(_) => WorkspaceOf::Session,
+            None => WorkspaceOf::Account,
+        },
+    };
     let connection = Arc::new(Connection::new(session.remote)?);
     let place = look(&connection, session.own_folder.as_deref()).await?;
     let sftp = Sftp::new(Arc::clone(&connection));
@@ -117,6 +127,7 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
         missing,
         workspace: place.workspace.clone(),
         network: true,
+        account: Some(account),
     };
     let launch = There {
         connection,

@@ -132,7 +132,7 @@ fn decide(
     };
     let mut decision = view.policy().decide(&run.who, &call);
     let mut shape = match decision.verdict {
-        Verdict::Ask => policy::shape(&call),
+        Verdict::Ask => policy::shape(&call, tool.trust),
         // Nothing that was approved is needed for it.
         Verdict::Allow | Verdict::Deny => Some(Vec::new()),
     };

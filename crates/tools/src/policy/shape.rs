@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use outfitter_core::{CallFacts, Hash, Targets, ToolSpec, canonical};
+use outfitter_core::{CallFacts, Hash, Targets, ToolSpec, Trust, canonical};
 use outfitter_text::command_line::{
     self, Command, Flow, Redirection, is_harmless_variable, quoted,
 };
@@ -11,7 +11,6 @@ use outfitter_text::is_invisible;
 use serde_json::{Value, json};
 
 use super::rules::plain_environment;
-use crate::naming::split_qualified;
 
 /// Programs whose first words say what they do, and how many words those are. Of any other program
 /// a remembered command is the very same words.
@@ -97,7 +96,7 @@ pub(crate) struct Part {
 
 /// The parts of a call that an approval must have been given for, each of them, so that nobody is
 /// asked; none where it can be given only for the very call.
-pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Part>> {
+pub(crate) fn shape(call: &CallFacts<'_>, trust: Trust) -> Option<Vec<Part>> {
     let parts: Vec<(Value, String)> = match &call.facts.targets {
         Targets::CommandLine => {
             let line = call.facts.subject.as_deref()?;
@@ -135,7 +134,7 @@ pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Part>> {
         let whole = json!({
             "v": 2,
             "tool": call.spec.name,
-            "says": says(call.spec),
+            "says": says(call.spec, trust),
             "arguments": names,
             "directory": directory,
             "effects": effects,
@@ -152,10 +151,14 @@ pub(crate) fn shape(call: &CallFacts<'_>) -> Option<Vec<Part>> {
 
 /// What a tool from elsewhere says of itself: one that says something else is another tool, however
 /// it is called. Ours are what they are.
-fn says(spec: &ToolSpec) -> Option<Hash> {
-    split_qualified(spec.name.as_str())?;
-    let whole = json!([spec.description, spec.input_schema]);
-    Some(Hash::of(canonical(&whole)))
+fn says(spec: &ToolSpec, trust: Trust) -> Option<Hash> {
+    match trust {
+        Trust::Builtin => None,
+        Trust::Operator | Trust::Remote => {
+            let whole = json!([spec.description, spec.input_schema]);
+            Some(Hash::of(canonical(&whole)))
+        }
+    }
 }
 
 /// The program and the subcommand, and which options it has; or all of its words.

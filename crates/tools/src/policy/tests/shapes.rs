@@ -1,5 +1,7 @@
 //! What an approval is remembered by.
 
+use outfitter_core::Trust;
+
 use super::*;
 
 /// The parts that an approval of a call would be remembered by.
@@ -18,6 +20,7 @@ fn shape_of(targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> 
         missing: Vec::new(),
         workspace: "/home/u/ws".into(),
         network: false,
+        account: None,
     };
     let refusing = RefusingSandbox::new();
     let call = CallFacts {
@@ -28,7 +31,7 @@ fn shape_of(targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> 
         files: refusing.files(),
         agent: MAIN_AGENT,
     };
-    shape(&call)
+    shape(&call, Trust::Builtin)
 }
 
 fn covers(approved: &[&str], line: &str) -> bool {
@@ -155,7 +158,7 @@ fn what_is_remembered_is_told_to_people(
 /// A server that changes what a tool of it says has another tool there.
 #[test]
 fn h09_a_tool_from_elsewhere_that_says_something_else_is_asked_about_again() {
-    let of = |name: &str, description: &str, schema: Value| {
+    let of = |trust: Trust, name: &str, description: &str, schema: Value| {
         let refusing = RefusingSandbox::new();
         let name = outfitter_core::ToolName::new(name).unwrap();
         let spec = ToolSpec::new(name, description, schema);
@@ -168,17 +171,23 @@ fn h09_a_tool_from_elsewhere_that_says_something_else_is_asked_about_again() {
             files: refusing.files(),
             agent: MAIN_AGENT,
         };
-        shape(&call).unwrap().remove(0).hash
+        shape(&call, trust).unwrap().remove(0).hash
     };
     let plain = || json!({"type": "object"});
-    let approved = of("far__send", "sends", plain());
-    assert_eq!(of("far__send", "sends", plain()), approved);
-    assert_ne!(of("far__send", "sends, to all", plain()), approved);
     let other = json!({"type": "object", "properties": {"x": {"type": "integer"}}});
-    assert_ne!(of("far__send", "sends", other), approved);
+    // An operation of a document that is fetched again has a name like ours.
+    for (trust, name) in [
+        (Trust::Remote, "far__send"),
+        (Trust::Operator, "call_far_send"),
+    ] {
+        let approved = of(trust, name, "sends", plain());
+        assert_eq!(of(trust, name, "sends", plain()), approved);
+        assert_ne!(of(trust, name, "sends, to all", plain()), approved);
+        assert_ne!(of(trust, name, "sends", other.clone()), approved);
+    }
     // Our own words may become better ones.
     assert_eq!(
-        of("send", "sends", plain()),
-        of("send", "sends well", plain())
+        of(Trust::Builtin, "send", "sends", plain()),
+        of(Trust::Builtin, "send", "sends well", plain())
     );
 }
