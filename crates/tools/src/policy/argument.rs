@@ -14,14 +14,57 @@ pub(super) enum Closely {
     Loosely,
 }
 
-/// The argument of this name, or at this pointer; its default where it is left out.
-pub(super) fn value<'c>(name: &str, call: &CallFacts<'c>) -> Option<&'c Value> {
-    if name.starts_with('/') {
-        return call.args.pointer(name);
+/// How many references and alternatives of a schema are looked through for one member.
+const MAX_THROUGH: usize = 16;
+
+/// The argument of this name, or at this pointer; its default where it is left out. What a call
+/// leaves out with all that is around it has its default loosely only: a tool may do without.
+pub(super) fn value<'c>(name: &str, call: &CallFacts<'c>, closely: Closely) -> Option<&'c Value> {
+    let pointer = match name.strip_prefix('/') {
+        Some(pointer) => pointer.to_owned(),
+        None => name.replace('~', "~0").replace('/', "~1"),
+    };
+    let root = &*call.spec.input_schema;
+    let (mut value, mut schema) = (Some(call.args), Some(root));
+    for step in pointer.split('/') {
+        if value.is_none() && closely == Closely::Exactly {
+            return None;
+        }
+        let step = format!("/{step}");
+        let given = value.and_then(|value| value.pointer(&step));
+        if given.is_none() && value.is_some_and(|value| !value.is_object()) {
+            return None;
+        }
+        schema = schema.and_then(|schema| {
+            look(root, schema, MAX_THROUGH, &|schema| match value {
+                Some(Value::Array(_)) => schema.get("items"),
+                _ => schema.get("properties")?.pointer(&step),
+            })
+        });
+        let default = |schema| look(root, schema, MAX_THROUGH, &|schema| schema.get("default"));
+        value = given.or_else(|| schema.and_then(default));
     }
-    call.args.get(name).or_else(|| {
-        let properties = call.spec.input_schema.get("properties")?;
-        properties.get(name)?.get("default")
+    value
+}
+
+/// What is found in a schema, else in what it refers to or is made of.
+fn look<'s>(
+    root: &'s Value,
+    schema: &'s Value,
+    through: usize,
+    find: &dyn Fn(&'s Value) -> Option<&'s Value>,
+) -> Option<&'s Value> {
+    let through = through.checked_sub(1)?;
+    let referred = || root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?);
+    let made_of = ["allOf", "anyOf", "oneOf"]
+        .into_iter()
+        .filter_map(|key| schema.get(key)?.as_array())
+        .flatten();
+    find(schema).or_else(|| {
+        referred()
+            .into_iter()
+            .chain(made_of)
+            .find_map(|part| look(root, part, through, find))
     })
 }
 
@@ -30,7 +73,7 @@ pub(super) fn has(args: &str, call: &CallFacts<'_>, closely: Closely) -> bool {
     let Some((name, glob)) = args.split_once('=') else {
         return false;
     };
-    value(name, call).is_some_and(|value| is(value, &Value::from(glob), closely))
+    value(name, call, closely).is_some_and(|value| is(value, &Value::from(glob), closely))
 }
 
 /// Whether a value is what is wanted. Of a list, each item is held to it to be exactly so, and one

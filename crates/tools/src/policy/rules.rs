@@ -123,7 +123,7 @@ impl<'c, 'f> Read<'c, 'f> {
     /// How surely each argument is what a table says, where it asks or denies.
     fn means_all(&mut self, table: &BTreeMap<String, Value>) -> Fit {
         let each = table.iter().map(|(name, wanted)| {
-            let Some(value) = argument::value(name, self.call) else {
+            let Some(value) = argument::value(name, self.call, Closely::Loosely) else {
                 return Fit::No;
             };
             choices(wanted)
@@ -204,7 +204,7 @@ impl<'r> Allowed<'r> {
     fn add_table(&mut self, table: &'r BTreeMap<String, Value>, read: &mut Read<'_, '_>) {
         let (mut patterns, mut paths) = (Vec::new(), BTreeSet::new());
         for (name, wanted) in table {
-            let Some(value) = argument::value(name, read.call) else {
+            let Some(value) = argument::value(name, read.call, Closely::Exactly) else {
                 return;
             };
             match read.what(value) {

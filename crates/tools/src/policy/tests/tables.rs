@@ -127,6 +127,66 @@ fn an_argument_that_is_left_out_has_its_default() {
     assert_eq!(policy.decide(&who, &call).verdict, Verdict::Deny);
 }
 
+#[rstest]
+#[case("/mode", json!({}), true)]
+#[case("/mode", json!({"mode": "y"}), false)]
+#[case("/a~1b", json!({}), true)]
+#[case("a/b", json!({}), true)]
+// In an object that is given, in one that has a default, and in one that is left out.
+#[case("/in/mode", json!({"in": {}}), true)]
+#[case("/in/mode", json!({"in": {"mode": "y"}}), false)]
+#[case("/with/mode", json!({}), true)]
+#[case("/in/mode", json!({}), true)]
+#[case("/list/0/mode", json!({"list": [{}]}), true)]
+#[case("/list/1/mode", json!({"list": [{}]}), false)]
+#[case("/loop/mode", json!({}), false)]
+#[case("/in/mode", json!({"in": "text"}), false)]
+fn a_rule_with_a_pointer_is_not_escaped_by_leaving_out_what_has_a_default(
+    #[case] name: &str,
+    #[case] args: Value,
+    #[case] denied: bool,
+) {
+    let decided = |decision: Verdict, under: Verdict, args: &Value| {
+        let mode = || json!({"default": "x"});
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "mode": mode(),
+                "a/b": mode(),
+                "in": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/in"}, {"type": "string"}]},
+                "with": {"default": {"mode": "x"}},
+                "list": {"items": {"$ref": "#/$defs/in"}},
+                "loop": {"$ref": "#/$defs/loop"},
+            },
+            "$defs": {
+                "in": {"properties": {"mode": mode()}},
+                "loop": {"$ref": "#/$defs/loop"},
+            },
+        });
+        let tool = outfitter_core::ToolName::new("tool").unwrap();
+        let spec = ToolSpec::new(tool, "", schema);
+        let (facts, refusing) = (Facts::of(&spec), RefusingSandbox::new());
+        let call = CallFacts {
+            spec: &spec,
+            args,
+            facts: &facts,
+            sandbox: refusing.info(),
+            files: refusing.files(),
+            agent: MAIN_AGENT,
+        };
+        let rules = vec![table(decision, json!({name: "x"}))];
+        let policy = Rules::new(rules, Arc::new(Fixed(under))).unwrap();
+        policy.decide(&ToolContext::detached().who, &call).verdict
+    };
+    let verdict = decided(Verdict::Deny, Verdict::Allow, &args);
+    assert_eq!(verdict == Verdict::Deny, denied);
+    // Nothing is allowed by a default of what is not there.
+    if name == "/in/mode" && args == json!({}) {
+        let verdict = decided(Verdict::Allow, Verdict::Ask, &args);
+        assert_eq!(verdict, Verdict::Ask);
+    }
+}
+
 #[test]
 fn a_rule_is_for_the_agents_that_it_names() {
     let decided = |agent: Option<&str>| {
