@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use outfitter_core::{CommandSpec, FileRef, FilesError, JobId, Reach, ToolContext, ToolError};
+use outfitter_core::{
+    Code, CommandSpec, FileRef, FilesError, JobId, Reach, ToolContext, ToolError,
+};
 
 use super::collect::Collector;
 use super::delivered::ShellProgress;
@@ -57,16 +59,23 @@ impl Engine {
     ) -> Result<(JobId, Vec<String>), ToolError> {
         check(&order)?;
         let (timeout, notices) = self.timeout(order.timeout_seconds, order.default_timeout)?;
-        let job = cx
-            .sandbox
-            .spawn(CommandSpec {
-                command: form(order.command),
-                workdir: order.workdir,
-                env: order.env.into_iter().collect(),
-                timeout,
-            })
-            .await
-            .map_err(|error| start_error(error, order.workdir_at))?;
+        let start = cx.sandbox.spawn(CommandSpec {
+            command: form(order.command),
+            workdir: order.workdir,
+            env: order.env.into_iter().collect(),
+            timeout,
+        });
+        // Starting may have to connect to another machine first.
+        let job = tokio::select! {
+            biased;
+            started = start => started.map_err(|error| start_error(error, order.workdir_at))?,
+            () = cx.cancel.cancelled() => {
+                return Err(ToolError::new(
+                    Code::Cancelled,
+                    "the call was stopped while the command was being started",
+                ));
+            }
+        };
         Ok((job, notices))
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use outfitter_core::SandboxError;
 use russh::client::{Config, Handle, Msg, connect};
@@ -32,6 +32,9 @@ const BACKOFF: [Duration; 3] = [
     Duration::from_secs(1),
     Duration::from_secs(3),
 ];
+
+/// How long a failure to connect is the answer to all who ask, before it is tried again.
+const FAILURE_SHARED: Duration = Duration::from_secs(3);
 
 /// How many of our own scripts run at once.
 const MAX_ASKING: usize = 2;
@@ -84,13 +87,34 @@ enum Prover {
 pub(crate) struct Connection {
     remote: Remote,
     prover: Prover,
-    live: tokio::sync::Mutex<Option<Arc<Handle<HostKey>>>>,
+    live: tokio::sync::Mutex<Live>,
     asking: Semaphore,
+}
+
+/// The connection, as far as there is one.
+#[derive(Default)]
+struct Live {
+    handle: Option<Arc<Handle<HostKey>>>,
+    /// Why the last attempts failed, and when.
+    failed: Option<(NoConnection, Instant)>,
+}
+
+/// Why there is no connection.
+#[derive(Clone)]
+struct NoConnection {
+    reason: String,
+    hint: Option<String>,
+}
+
+impl From<NoConnection> for SandboxError {
+    fn from(NoConnection { reason, hint }: NoConnection) -> Self {
+        Self::Unavailable { reason, hint }
+    }
 }
 
 enum Failure {
     /// Trying again cannot help.
-    Final(SandboxError),
+    Final(NoConnection),
     /// It may help.
     Passing(String),
 }
@@ -162,9 +186,11 @@ impl Connection {
 
     /// Whether there is a connection, as far as is known.
     pub(super) fn is_live(&self) -> bool {
-        self.live
-            .try_lock()
-            .is_ok_and(|live| live.as_ref().is_some_and(|handle| !handle.is_closed()))
+        self.live.try_lock().is_ok_and(|live| {
+            live.handle
+                .as_ref()
+                .is_some_and(|handle| !handle.is_closed())
+        })
     }
 
     async fn channel(&self) -> Result<Channel<Msg>, SandboxError> {
@@ -200,19 +226,37 @@ impl Connection {
     async fn handle(&self) -> Result<Arc<Handle<HostKey>>, SandboxError> {
         // Held while connecting: whoever comes meanwhile shares what comes of it.
         let mut live = self.live.lock().await;
-        if let Some(handle) = live.as_ref().filter(|handle| !handle.is_closed()) {
+        if let Some(handle) = live.handle.as_ref().filter(|handle| !handle.is_closed()) {
             return Ok(Arc::clone(handle));
         }
-        *live = None;
+        live.handle = None;
+        if let Some((why, at)) = &live.failed
+            && at.elapsed() < FAILURE_SHARED
+        {
+            return Err(why.clone().into());
+        }
+        match self.connect_in_a_few_attempts().await {
+            Ok(handle) => {
+                let handle = Arc::new(handle);
+                *live = Live {
+                    handle: Some(Arc::clone(&handle)),
+                    failed: None,
+                };
+                Ok(handle)
+            }
+            Err(why) => {
+                live.failed = Some((why.clone(), Instant::now()));
+                Err(why.into())
+            }
+        }
+    }
+
+    async fn connect_in_a_few_attempts(&self) -> Result<Handle<HostKey>, NoConnection> {
         let mut waits = BACKOFF.iter();
         loop {
             match self.connect().await {
-                Ok(handle) => {
-                    let handle = Arc::new(handle);
-                    *live = Some(Arc::clone(&handle));
-                    return Ok(handle);
-                }
-                Err(Failure::Final(error)) => return Err(error),
+                Ok(handle) => return Ok(handle),
+                Err(Failure::Final(why)) => return Err(why),
                 Err(Failure::Passing(why)) => match waits.next() {
                     Some(wait) => sleep(*wait).await,
                     None => return Err(self.unreachable(&why)),
@@ -248,7 +292,7 @@ impl Connection {
             .map_err(|error| {
                 let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner);
                 match refused.as_ref() {
-                    Some(why) => Failure::Final(SandboxError::Unavailable {
+                    Some(why) => Failure::Final(NoConnection {
                         reason: format!("{}: {why}", self.name()),
                         hint: Some(
                             "compare the fingerprint with the host's own and add its key to \
@@ -282,7 +326,7 @@ impl Connection {
                 )
             }
         };
-        Err(Failure::Final(SandboxError::Unavailable {
+        Err(Failure::Final(NoConnection {
             reason: format!(
                 "{} does not take {with} for {}",
                 self.name(),
@@ -300,7 +344,7 @@ impl Connection {
         handle: &mut Handle<HostKey>,
     ) -> Result<Option<usize>, Failure> {
         let no_agent = |error: russh::keys::Error| {
-            Failure::Final(SandboxError::Unavailable {
+            Failure::Final(NoConnection {
                 reason: format!("the agent at {} cannot be asked: {error}", socket.display()),
                 hint: None,
             })
@@ -326,8 +370,8 @@ impl Connection {
         Ok(Some(tried))
     }
 
-    fn unreachable(&self, why: &str) -> SandboxError {
-        SandboxError::Unavailable {
+    fn unreachable(&self, why: &str) -> NoConnection {
+        NoConnection {
             reason: format!("{} cannot be reached: {why}", self.name()),
             hint: None,
         }
@@ -344,5 +388,50 @@ pub(super) fn lost(why: impl Into<String>) -> SandboxError {
     SandboxError::Unavailable {
         reason: format!("{FAILED}{}", why.into()),
         hint: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tokio::net::TcpListener;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn those_who_wait_for_a_dead_host_share_one_series_of_attempts() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let remote = Remote {
+            host: "127.0.0.1".to_owned(),
+            port: listener.local_addr().unwrap().port(),
+            user: "nobody".to_owned(),
+            identity: Identity::Agent("/nowhere".into()),
+            known_hosts: "/nowhere".into(),
+            workspace: "/".to_owned(),
+            connect_timeout: Duration::from_secs(60),
+            keepalive: Duration::from_secs(15),
+        };
+        let connection = Arc::new(Connection::new(remote).unwrap());
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let mut host = JoinSet::new();
+        let counted = Arc::clone(&attempts);
+        host.spawn(async move {
+            while let Ok((hung_up, _)) = listener.accept().await {
+                counted.fetch_add(1, Ordering::Relaxed);
+                drop(hung_up);
+            }
+        });
+        let mut asking = JoinSet::new();
+        for _ in 0..5 {
+            let connection = Arc::clone(&connection);
+            asking.spawn(async move { connection.handle().await.map(drop) });
+        }
+        for answer in asking.join_all().await {
+            let error = answer.unwrap_err().to_string();
+            assert!(error.contains("cannot be reached"), "{error}");
+        }
+        assert_eq!(attempts.load(Ordering::Relaxed), 1 + BACKOFF.len());
     }
 }
