@@ -84,6 +84,7 @@ pub fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, San
         missing: policy.support.reasons.clone(),
         workspace: session.files.workspace().to_owned(),
         network: policy.reach != Reach::Nothing,
+        account: None,
     };
     open_held(session, policy, info, |confined| {
         Hold::Kernel(Confinement::Confined(confined))
