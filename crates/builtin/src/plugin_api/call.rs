@@ -8,7 +8,7 @@ use outfitter_core::{
     Code, Effect, Effects, Facts, Outcome, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
 };
 use outfitter_net::{Client, NetError, Origin};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::hops::{Sent, send};
 use super::operation::Operation;
@@ -31,6 +31,9 @@ pub(super) struct CallApi {
     timeout: Duration,
     /// Where the API is, as it may be shown.
     origin: Origin,
+    /// What the path of every call begins with, as it may be shown: that of a document. In the
+    /// operator's own URL there may be a secret.
+    base_path: String,
 }
 
 impl CallApi {
@@ -70,6 +73,10 @@ impl CallApi {
             spec,
             timeout: settings.timeout,
             origin: Origin::of(&operation.base),
+            base_path: match settings.url {
+                Some(_) => String::new(),
+                None => operation.base.path().trim_end_matches('/').to_owned(),
+            },
             operation,
             given,
             client,
@@ -119,22 +126,26 @@ impl CallApi {
     }
 }
 
+fn object(args: &Value) -> Result<&Map<String, Value>, ToolError> {
+    let object = args.as_object();
+    object.ok_or_else(|| ToolError::invalid("", "arguments are an object"))
+}
+
 #[async_trait]
 impl Tool for CallApi {
     fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    fn facts(&self, _: &Value) -> Result<Facts, ToolError> {
-        let subject = format!("{} {}", self.operation.method, self.origin);
-        Ok(Facts::of(&self.spec).about(subject))
+    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
+        // A yes to one resource is none to another, so the path is filled.
+        let path = request::filled(&self.operation, object(args)?)?.unwrap_or_default();
+        let (method, origin, base) = (&self.operation.method, &self.origin, &self.base_path);
+        Ok(Facts::of(&self.spec).about(format!("{method} {origin}{base}{path}")))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
-        let Value::Object(args) = args else {
-            return Err(ToolError::invalid("", "arguments are an object"));
-        };
-        let request = request::make(&self.operation, &self.given, &args)?;
+        let request = request::make(&self.operation, &self.given, object(&args)?)?;
         let answered = tokio::time::timeout(self.timeout, self.answered(cx, request));
         tokio::select! {
             biased;

@@ -42,8 +42,7 @@ pub(super) fn make(
 
 fn url(operation: &Operation, given: &Given, args: &Map<String, Value>) -> Result<Url, ToolError> {
     let mut url = operation.base.clone();
-    if let Some(template) = &operation.path {
-        let filled = template.fill(|name| filling(operation, name, args))?;
+    if let Some(filled) = filled(operation, args)? {
         let path = format!("{}{filled}", operation.base.path().trim_end_matches('/'));
         url.set_path(&path);
         // Whatever was filled in, it is the path that was meant.
@@ -72,6 +71,17 @@ fn url(operation: &Operation, given: &Given, args: &Map<String, Value>) -> Resul
         url.set_query(Some(&pairs.join("&")));
     }
     Ok(url)
+}
+
+/// The path of the operation with its arguments; none where it has none of its own.
+pub(super) fn filled(
+    operation: &Operation,
+    args: &Map<String, Value>,
+) -> Result<Option<String>, ToolError> {
+    let template = operation.path.as_ref();
+    template
+        .map(|template| template.fill(|name| filling(operation, name, args)))
+        .transpose()
 }
 
 /// The arguments that go to a place, and are there. None is as good as not there, but in a body.

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use outfitter_builtin::{Api, ApiError, ApiSettings, Offer, PluginApis};
 use outfitter_core::{
-    Fault, NameSet, Outcome, Principal, Reply, Role, Tool, ToolContext, ToolError, ToolSource as _,
+    Code, Fault, NameSet, Outcome, Principal, Reply, Role, Tool, ToolContext, ToolError,
+    ToolSource as _, ToolSpec,
 };
 use outfitter_net::reqwest::Url;
 use outfitter_net::{Client, ClientOptions};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, Shelf};
 
@@ -138,6 +139,54 @@ fn nothing_is_offered_that_is_not_on_the_list() {
     );
 }
 
+/// Arguments that a call cannot do without.
+fn needed(spec: &ToolSpec) -> Value {
+    let required = spec.input_schema["required"].as_array();
+    let names = required.into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| (name, json!("1"))).collect()
+}
+
+/// A yes that is remembered is for a subject.
+#[test]
+fn a_yes_to_one_pod_is_none_to_another() {
+    let pod = |server: &str| {
+        let path = |name: &str| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
+        let text = json!({
+            "openapi": "3.1.0",
+            "servers": [{"url": server}],
+            "paths": {"/namespaces/{namespace}/pods/{name}": {"delete": {
+                "operationId": "deletePod",
+                "parameters": [path("namespace"), path("name")],
+            }}},
+        });
+        offered(&settings("k", None), document(&text.to_string())).0
+    };
+    let about = |server: &str, args: Value| {
+        let tools = pod(server);
+        tool(&tools, "call_k_deletePod").facts(&args)
+    };
+    let subject = |server: &str, namespace: &str, name: &str| {
+        let args = json!({"namespace": namespace, "name": name});
+        about(server, args).unwrap().subject.unwrap()
+    };
+    let yes = subject("https://k.invalid/api/v1/", "test", "a b");
+    assert_eq!(
+        yes,
+        "DELETE https://k.invalid/api/v1/namespaces/test/pods/a%20b"
+    );
+    assert_ne!(subject("https://k.invalid/api/v1", "test", "b"), yes);
+    assert_ne!(subject("https://k.invalid/api/v1", "live", "a b"), yes);
+    assert_ne!(subject("https://k.invalid/api/v2", "test", "a b"), yes);
+    // Nobody is asked about a call that leads elsewhere.
+    for args in [
+        json!({"namespace": "..", "name": "a"}),
+        json!({"name": "a"}),
+    ] {
+        let error = about("https://k.invalid", args).unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArguments);
+    }
+}
+
 #[test]
 fn an_operation_is_for_administrators_and_says_what_it_does_to_the_world() {
     let told: Vec<String> = library(None)
@@ -147,7 +196,7 @@ fn an_operation_is_for_administrators_and_says_what_it_does_to_the_world() {
             assert_eq!(spec.min_role, Role::Admin);
             assert!(NameSet::of(["call_library_*"]).has(spec.name.as_str()));
             let effects = serde_json::to_string(&spec.effects).unwrap();
-            let facts = tool.facts(&Value::Null).unwrap();
+            let facts = tool.facts(&needed(spec)).unwrap();
             assert_eq!(
                 (facts.effects, facts.idempotent),
                 (spec.effects, spec.idempotent)
