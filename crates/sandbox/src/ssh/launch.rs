@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, lost};
 use super::job::RemoteCommand;
-use super::script::run;
+use super::script::{MAX_LINE_BYTES, environment, is_variable, run};
 use crate::launch::{Launch, SHELL};
 use crate::running::Running;
 
@@ -42,14 +42,22 @@ impl Launch for There {
     }
 
     async fn start(&self, id: &JobId, command: &CommandSpec) -> Result<Running, SandboxError> {
-        let rest = self.rest(command)?;
+        let variables = self.environment(command)?;
+        let program = program(command)?;
         let dir = match command.workdir.as_str() {
             "" => ".",
             dir => dir,
         };
         let mark = format!("outfitter-{id}");
-        let line = run(&mark, id.as_str(), &self.workspace, dir, &rest);
+        let line = run(&mark, id.as_str(), &self.workspace, dir, &program);
+        if line.len() + variables.len() > MAX_LINE_BYTES {
+            return Err(SandboxError::Invalid(format!(
+                "the command and its environment are longer than {MAX_LINE_BYTES} bytes"
+            )));
+        }
         let mut channel = self.connection.start(line).await?;
+        // Who does not take it says why, or is gone: both are seen below.
+        let _ = channel.data(variables.as_bytes()).await;
         let (words, printed) = first_words(&mut channel, &mark).await?;
         let leader = match words.split_once(' ') {
             Some(("started", leader)) => leader.trim().parse::<u32>().ok(),
@@ -77,39 +85,48 @@ impl Launch for There {
 }
 
 impl There {
-    /// The environment and the program, as `env` takes them.
-    fn rest(&self, command: &CommandSpec) -> Result<Vec<String>, SandboxError> {
+    /// The environment, as it is sent: never in a line, which others there may see.
+    fn environment(&self, command: &CommandSpec) -> Result<String, SandboxError> {
         let named = self.passed.iter().chain(&command.env);
-        if named
-            .clone()
-            .any(|(name, _)| name.is_empty() || name.contains('='))
-        {
+        for (name, value) in named.clone() {
+            if !is_variable(name) {
+                return Err(SandboxError::Invalid(format!(
+                    "the shell there cannot set a variable of the name {name:?}"
+                )));
+            }
+            without_zero(value)?;
+        }
+        let named = named.map(|(name, value)| (name.as_str(), value.as_str()));
+        Ok(environment(named))
+    }
+}
+
+fn program(command: &CommandSpec) -> Result<Vec<String>, SandboxError> {
+    let program = match &command.command {
+        CommandLine::Shell(line) => vec![SHELL.to_owned(), "-c".to_owned(), line.clone()],
+        CommandLine::Program(words) => words.clone(),
+    };
+    match program.first().map(String::as_str) {
+        None | Some("") => return Err(SandboxError::Invalid("there is no program".to_owned())),
+        // The shell would take it for one of its own options.
+        Some(name) if name.starts_with('-') => {
             return Err(SandboxError::Invalid(
-                "the name of a variable is empty or contains a `=`".to_owned(),
+                "the name of the program begins with a `-`".to_owned(),
             ));
         }
-        let mut rest: Vec<String> = named
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
-        match &command.command {
-            CommandLine::Shell(line) => {
-                rest.extend([SHELL.to_owned(), "-c".to_owned(), line.clone()]);
-            }
-            CommandLine::Program(words) => match words.first() {
-                Some(program) if !program.contains('=') => rest.extend(words.iter().cloned()),
-                Some(_) => {
-                    return Err(SandboxError::Invalid(
-                        "the name of the program contains a `=`".to_owned(),
-                    ));
-                }
-                None => return Err(SandboxError::Invalid("there is no program".to_owned())),
-            },
-        }
-        if rest.iter().any(|word| word.contains('\0')) || command.workdir.contains('\0') {
-            return Err(SandboxError::Invalid("it contains a zero byte".to_owned()));
-        }
-        Ok(rest)
+        Some(_) => {}
     }
+    for word in program.iter().chain([&command.workdir]) {
+        without_zero(word)?;
+    }
+    Ok(program)
+}
+
+fn without_zero(text: &str) -> Result<(), SandboxError> {
+    if text.contains('\0') {
+        return Err(SandboxError::Invalid("it contains a zero byte".to_owned()));
+    }
+    Ok(())
 }
 
 /// What our own first line on a channel says, and what came behind it.

@@ -18,14 +18,35 @@ pub(super) const REMOVE: &str = include_str!("scripts/remove.sh");
 /// all of it as one.
 pub(super) const MAX_LINE_BYTES: usize = 120 * 1024;
 
-/// The line that starts a job. `rest` is its environment and its program.
-pub(super) fn run(mark: &str, job: &str, root: &str, dir: &str, rest: &[String]) -> String {
+/// What a job has of the account's own environment: these and nothing else.
+const CLEAN: &str =
+    r#"env -i "HOME=$HOME" "PATH=$PATH" LANG=C.UTF-8 GIT_TERMINAL_PROMPT=0 /bin/sh -c"#;
+
+/// The line that starts a job, which then waits for its [`environment`].
+pub(super) fn run(mark: &str, job: &str, root: &str, dir: &str, program: &[String]) -> String {
     let watch = format!("{TREE}\n{WATCH}");
     let first = [mark, job, root, dir, watch.as_str()];
-    line(
-        RUN,
-        first.into_iter().chain(rest.iter().map(String::as_str)),
-    )
+    let program = program.iter().map(String::as_str);
+    line_by(CLEAN, RUN, first.into_iter().chain(program))
+}
+
+/// The environment of a job as its input has it. Of two of a name the later counts.
+pub(super) fn environment<'a>(
+    variables: impl DoubleEndedIterator<Item = (&'a str, &'a str)>,
+) -> String {
+    let mut lines = String::new();
+    // The script sets the last first.
+    for (name, value) in variables.rev() {
+        lines.push_str(&format!("{name}={}\n", value.replace('\n', "\n+")));
+    }
+    lines.push_str(".\n");
+    lines
+}
+
+/// Whether a shell can set a variable of this name.
+pub(super) fn is_variable(name: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    name.chars().all(is_word) && name.starts_with(|first: char| !first.is_ascii_digit())
 }
 
 /// The line that ends a job's tree and says what was left.
@@ -45,7 +66,11 @@ pub(super) fn swept(said: &str) -> Option<(u32, Vec<u32>)> {
 
 /// A line for the login shell that runs a script in `/bin/sh` with these arguments.
 pub(super) fn line<'a>(script: &str, arguments: impl IntoIterator<Item = &'a str>) -> String {
-    let mut line = format!("exec /bin/sh -c {} outfitter", quoted(script));
+    line_by("/bin/sh -c", script, arguments)
+}
+
+fn line_by<'a>(shell: &str, script: &str, arguments: impl IntoIterator<Item = &'a str>) -> String {
+    let mut line = format!("exec {shell} {} outfitter", quoted(script));
     for argument in arguments {
         line.push(' ');
         line.push_str(&quoted(argument));
@@ -64,6 +89,24 @@ mod tests {
     #[test]
     fn what_is_quoted_is_one_word() {
         assert_eq!(quoted("a'b $(c)"), r"'a'\''b $(c)'");
+    }
+
+    #[test]
+    fn a_variable_is_a_line_and_each_further_line_of_its_value_one_more() {
+        let variables = [("A", "1"), ("B", "x\n.\n\n=y")];
+        let lines = environment(variables.into_iter());
+        assert_eq!(lines, "B=x\n+.\n+\n+=y\nA=1\n.\n");
+        assert_eq!(environment([].into_iter()), ".\n");
+    }
+
+    #[test]
+    fn only_what_a_shell_can_set_is_a_variable() {
+        for name in ["A", "_a", "a1_B"] {
+            assert!(is_variable(name), "{name}");
+        }
+        for name in ["", "1a", "a.b", "a=b", "a\nb", "é", "+a"] {
+            assert!(!is_variable(name), "{name:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
-# $1 mark of our own lines, $2 job, $3 workspace, $4 directory in it, $5 the watcher; then the
-# environment and the program
+# $1 mark of our own lines, $2 job, $3 workspace, $4 directory in it, $5 the watcher; then the program.
+# The environment comes as lines of our input, because others may see arguments: `NAME=value`, `+` and
+# a further line of the value before, and `.` at the end.
 mark=$1 job=$2 root=$3 dir=$4 watch=$5
 shift 5
 unset CDPATH
@@ -7,16 +8,31 @@ if ! { cd -P -- "$root" && cd -- "$dir"; } 2>/dev/null; then
     echo "$mark workdir"
     exit 1
 fi
-for word in "$@"; do
-    case $word in *=*) ;; *) break ;; esac
-done
-case $word in
-*/*) [ -f "$word" ] && [ -x "$word" ] ;;
-*) command -v -- "$word" >/dev/null 2>&1 ;;
+case $1 in
+*/*) [ -f "$1" ] && [ -x "$1" ] ;;
+*) command -v -- "$1" >/dev/null 2>&1 ;;
 esac || {
     echo "$mark program"
     exit 1
 }
+# Kept before the program's words, the last first, until the watcher is there, which gets none of it.
+_outfitter_left=0
+while IFS= read -r line; do
+    case $line in
+    .) break ;;
+    +*)
+        variable="$1
+${line#+}"
+        shift
+        set -- "$variable" "$@"
+        ;;
+    *)
+        set -- "$line" "$@"
+        _outfitter_left=$((_outfitter_left + 1))
+        ;;
+    esac
+done
+[ "$line" = . ] || exit 1
 exec 3<&0 </dev/null
 # The watcher leaves the session, so that it outlives the job, and knows nothing of its environment.
 if command -v setsid >/dev/null 2>&1; then
@@ -26,4 +42,11 @@ else
 fi
 exec 3<&-
 echo "$mark started $$"
-exec env -i "HOME=$HOME" "PATH=$PATH" LANG=C.UTF-8 GIT_TERMINAL_PROMPT=0 "OUTFITTER_JOB=$job" "$@"
+unset PWD OLDPWD SHLVL
+export "OUTFITTER_JOB=$job"
+while [ "$_outfitter_left" -gt 0 ]; do
+    export "$1"
+    shift
+    _outfitter_left=$((_outfitter_left - 1))
+done
+exec "$@"

@@ -104,6 +104,40 @@ async fn nothing_of_either_environment_is_seen_but_what_is_named() {
 }
 
 #[tokio::test]
+async fn the_value_of_a_variable_is_in_no_command_line_there() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    // Not in the arguments of the test either, nor in those of the commands.
+    let secret = format!("с\\ 'q' $(x)\n.\n\n+ с-{}", std::process::id());
+    let marker = format!("с-{}", std::process::id());
+    let mut session = server.session(server.remote());
+    session.passed = vec![
+        ("line".to_owned(), secret.clone()),
+        ("OVERRIDDEN".to_owned(), "session".to_owned()),
+    ];
+    let sandbox = outfitter_sandbox::ssh::open(session).await.unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let over = std::sync::Arc::new(stop);
+    let watched = over.clone();
+    let watching = tokio::task::spawn_blocking(move || {
+        let mut seen = 0;
+        while !watched.load(std::sync::atomic::Ordering::Relaxed) {
+            seen += alive(&marker).len();
+        }
+        seen
+    });
+    for _ in 0..10 {
+        let mut command = shell("printf %s \"$line\"; printf %s \"$OVERRIDDEN\" >&2");
+        command.env = vec![("OVERRIDDEN".to_owned(), "call".to_owned())];
+        let (out, err) = heard(&sandbox, command).await;
+        assert_eq!((out.as_str(), err.as_str()), (secret.as_str(), "call"));
+    }
+    over.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(watching.await.unwrap(), 0, "seen in a command line");
+}
+
+#[tokio::test]
 async fn a_directory_that_cannot_be_entered_is_a_refusal() {
     let Some(server) = Server::start() else {
         return;
