@@ -6,10 +6,10 @@
 //! see; sound, blobs and links as files, which models do not read: what a link leads to is told, and
 //! what there is of the rest is an artifact that the words name.
 
-use outfitter_core::{ArtifactId, Code, ErrorInfo, Outcome, Part, PartSource};
+use outfitter_core::{Code, ErrorInfo, Outcome, Part, PartSource};
 use serde_json::Value;
 
-use super::keep::Kept;
+use super::keep::{Fate, Kept};
 
 /// The longest base64 of a picture that goes along; a longer one is only told of.
 pub(crate) const MAX_IMAGE_BYTES: usize = 7 * 1024 * 1024;
@@ -59,7 +59,7 @@ pub(crate) fn outcome(result: Value, kept: &Kept) -> Result<Outcome, NoList> {
         Some(_) | None => Outcome::text(text.clone()),
     };
     outcome.parts = parts;
-    outcome.artifacts = kept.values().cloned().collect();
+    outcome.artifacts = kept.values().filter_map(Fate::id).cloned().collect();
     if failed {
         let message = match text.trim() {
             "" => "the tool failed and gave no reason".to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn outcome(result: Value, kept: &Kept) -> Result<Outcome, NoList> {
 }
 
 /// A block as text, and as a part where a model may be able to see it.
-fn read(block: Value, kept: Option<&ArtifactId>) -> (String, Option<Part>) {
+fn read(block: Value, kept: Option<&Fate>) -> (String, Option<Part>) {
     let Value::Object(mut block) = block else {
         return match block {
             Value::String(text) => (text, None),
@@ -96,7 +96,8 @@ fn read(block: Value, kept: Option<&ArtifactId>) -> (String, Option<Part>) {
             let size = decoded_len(&data);
             if data.len() > MAX_IMAGE_BYTES {
                 let why = match kept {
-                    Some(id) => format!("too large to show, kept as {id}"),
+                    Some(Fate::Kept(id)) => format!("too large to show, kept as {id}"),
+                    Some(Fate::NotKept) => "too large to show, and could not be kept".to_owned(),
                     None => "too large to show".to_owned(),
                 };
                 let text = described(&kind, &[&mime, &format!("{size} bytes: {why}")]);
@@ -157,20 +158,23 @@ fn read(block: Value, kept: Option<&ArtifactId>) -> (String, Option<Part>) {
 }
 
 /// How large something is, and where it is.
-fn sized(base64: &str, kept: Option<&ArtifactId>) -> String {
+fn sized(base64: &str, kept: Option<&Fate>) -> String {
     let size = decoded_len(base64);
     match kept {
-        Some(id) => format!("{size} bytes: kept as {id}"),
+        Some(Fate::Kept(id)) => format!("{size} bytes: kept as {id}"),
+        Some(Fate::NotKept) => format!("{size} bytes: could not be kept"),
         None => format!("{size} bytes: not shown"),
     }
 }
 
 /// What was kept, as a part.
-fn file(mime: &str, name: &str, kept: Option<&ArtifactId>) -> Option<Part> {
+fn file(mime: &str, name: &str, kept: Option<&Fate>) -> Option<Part> {
     Some(Part::File {
         mime: mime.to_owned(),
         name: name.to_owned(),
-        source: PartSource::Artifact { id: kept?.clone() },
+        source: PartSource::Artifact {
+            id: kept?.id()?.clone(),
+        },
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use outfitter_core::{ArtifactId, Bytes, NewArtifact, Scope, ToolContext};
+use outfitter_core::{ArtifactError, ArtifactId, Bytes, NewArtifact, Scope, ToolContext};
 use serde_json::Value;
 
 use super::content::MAX_IMAGE_BYTES;
@@ -16,8 +16,25 @@ const MAX_KEPT: usize = 32;
 /// The longest name that is kept.
 const MAX_NAME_CHARS: usize = 200;
 
-/// What blocks were kept as, by their place in the result.
-pub(crate) type Kept = BTreeMap<usize, ArtifactId>;
+/// What became of blocks that were to be kept, by their place in the result.
+pub(crate) type Kept = BTreeMap<usize, Fate>;
+
+/// What became of a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fate {
+    Kept(ArtifactId),
+    /// The store failed, which is in the log.
+    NotKept,
+}
+
+impl Fate {
+    pub(crate) fn id(&self) -> Option<&ArtifactId> {
+        match self {
+            Self::Kept(id) => Some(id),
+            Self::NotKept => None,
+        }
+    }
+}
 
 /// Keeps what has to be. What cannot be is left where it is, for the result to say so.
 pub(crate) async fn keep(cx: &ToolContext, result: &Value) -> Kept {
@@ -27,9 +44,20 @@ pub(crate) async fn keep(cx: &ToolContext, result: &Value) -> Kept {
         let Some(held) = held(block).filter(|_| kept.len() < MAX_KEPT) else {
             continue;
         };
-        if let Some(id) = one(cx, held).await {
-            kept.insert(place, id);
-        }
+        let Some(bytes) = held.bytes() else {
+            continue;
+        };
+        let fate = match one(cx, &held, bytes).await {
+            Ok(id) => Fate::Kept(id),
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "a part of a result could not be kept"
+                );
+                Fate::NotKept
+            }
+        };
+        kept.insert(place, fate);
     }
     kept
 }
@@ -57,12 +85,22 @@ fn held(block: &Value) -> Option<Held<'_>> {
     })
 }
 
-async fn one(cx: &ToolContext, held: Held<'_>) -> Option<ArtifactId> {
-    let text = held.base64.trim_end_matches('=');
-    let bytes = STANDARD_NO_PAD
-        .decode(text)
-        .or_else(|_| STANDARD.decode(held.base64))
-        .ok()?;
+impl Held<'_> {
+    /// What came, where it is base64.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        let text = self.base64.trim_end_matches('=');
+        STANDARD_NO_PAD
+            .decode(text)
+            .or_else(|_| STANDARD.decode(self.base64))
+            .ok()
+    }
+}
+
+async fn one(
+    cx: &ToolContext,
+    held: &Held<'_>,
+    bytes: Vec<u8>,
+) -> Result<ArtifactId, ArtifactError> {
     let scope = Scope::from(&*cx.who);
     let mime = match held.mime {
         "" => "application/octet-stream",
@@ -73,8 +111,8 @@ async fn one(cx: &ToolContext, held: Held<'_>) -> Option<ArtifactId> {
         mime: mime.chars().take(MAX_NAME_CHARS).collect(),
         name: name.chars().take(MAX_NAME_CHARS).collect(),
     };
-    let id = cx.artifacts.create(&scope, &cx.session, new).await.ok()?;
+    let id = cx.artifacts.create(&scope, &cx.session, new).await?;
     let bytes = Bytes::from(bytes);
-    let kept = cx.artifacts.append(&scope, &cx.session, &id, bytes).await;
-    kept.is_ok().then_some(id)
+    cx.artifacts.append(&scope, &cx.session, &id, bytes).await?;
+    Ok(id)
 }

@@ -299,11 +299,15 @@ async fn sound_and_blobs_are_kept_and_links_go_along() {
             ]
         );
     }
-    // Where nothing can be kept, that is what is said.
+}
+
+#[tokio::test]
+async fn what_the_store_does_not_take_is_told_as_not_kept() {
+    let odd = Odd::ready("media").await;
     let called = odd.call("echo", json!({})).await.unwrap();
     let said = called.result.as_str().unwrap();
     assert!(
-        said.contains("[audio audio/wav, 5 bytes: not shown]"),
+        said.contains("[audio audio/wav, 5 bytes: could not be kept]"),
         "{said}"
     );
     assert_eq!(called.artifacts, []);
