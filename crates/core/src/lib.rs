@@ -95,8 +95,8 @@ pub use questionnaire::{
     ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,
 };
 pub use sandbox::{
-    CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk, Refusal,
-    Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo,
+    Account, CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk,
+    Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
