@@ -72,7 +72,10 @@ fn is_exactly(number: &Number, text: &str) -> bool {
     let Some(float) = number.as_f64() else {
         return false;
     };
-    Decimal::of(&format!("{float:e}")) == Decimal::of(text)
+    // Where two decimals are equally short and equally near, writers differ in which they take.
+    let text = Decimal::of(text);
+    text.is_some()
+        && (text == Decimal::of(&format!("{float:e}")) || text == Decimal::of(&number.to_string()))
 }
 
 /// A decimal number in the one form that each has: its sign, its digits without zeros around

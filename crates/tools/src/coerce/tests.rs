@@ -190,6 +190,17 @@ fn a_schema_that_grows_without_end_costs_no_more_than_it_may() {
     assert_eq!(coerce(&schema, &mut args), Change::None);
 }
 
+/// Half way between the two, so both are written by somebody.
+#[rstest]
+#[case("2030356890303325.2")]
+#[case("2030356890303325.3")]
+fn a_number_is_read_whichever_of_two_equally_near_decimals_spells_it(#[case] text: &str) {
+    assert_eq!(
+        spelled(text, spelled::Kind::Number),
+        Some(json!(2_030_356_890_303_325.25))
+    );
+}
+
 proptest! {
     /// What is read writes the same value again, so nothing was lost.
     #[test]
