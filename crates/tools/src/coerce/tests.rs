@@ -197,7 +197,7 @@ fn a_schema_that_grows_without_end_costs_no_more_than_it_may() {
 fn a_number_is_read_whichever_of_two_equally_near_decimals_spells_it(#[case] text: &str) {
     assert_eq!(
         spelled(text, spelled::Kind::Number),
-        Some(json!(2_030_356_890_303_325.25))
+        Some(json!(4_060_713_780_606_650.5 / 2.0))
     );
 }
 
