@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_agent::{EventQueue, Session};
@@ -63,9 +64,21 @@ impl Invocation<'_> {
 
     /// The whole, put together from this configuration.
     pub(crate) fn build(&self, config: crate::config::Config) -> Result<Outfitter, Stop> {
+        Ok(self.builder(config).build()?)
+    }
+
+    /// The same for what is done in no session: that leaves none behind.
+    pub(crate) fn build_without_sessions(
+        &self,
+        config: crate::config::Config,
+    ) -> Result<Outfitter, Stop> {
+        Ok(self.builder(config).without_sessions().build()?)
+    }
+
+    fn builder(&self, config: crate::config::Config) -> crate::Builder {
         let builder = crate::Builder::new(config, self.env.clone())
             .supervisor(outfitter_process::SupervisorProgram::this_binary());
-        Ok((self.customise)(builder).build()?)
+        (self.customise)(builder)
     }
 
     /// Opens a session.
@@ -75,10 +88,7 @@ impl Invocation<'_> {
         options: &args::SessionOptions,
         which: Which,
     ) -> Result<Session, Stop> {
-        let workspace = match &options.workspace {
-            Some(dir) => self.env.current_dir().join(dir),
-            None => self.env.current_dir().to_owned(),
-        };
+        let workspace = self.workspace(whole, options, &which.id)?;
         let options = SessionOptions {
             id: which.id,
             prompt: which.prompt,
@@ -87,6 +97,34 @@ impl Invocation<'_> {
             attended: self.attended(),
         };
         Ok(whole.open(options).await?)
+    }
+
+    /// Where the session works. One that was served goes on where it was: what was approved there
+    /// was meant for its files.
+    fn workspace(
+        &self,
+        whole: &Outfitter,
+        options: &args::SessionOptions,
+        session: &SessionId,
+    ) -> Result<PathBuf, Stop> {
+        let here = self.env.current_dir();
+        let asked_for = options.workspace.as_ref().map(|dir| here.join(dir));
+        let Some(served) = whole.workspace_where_served(session) else {
+            return Ok(asked_for.unwrap_or_else(|| here.to_owned()));
+        };
+        let real = |dir: &Path| dir.canonicalize().ok();
+        if let Some(other) = asked_for.filter(|dir| real(dir) != real(&served)) {
+            let failure = Failure::new(
+                Code::Usage,
+                format!(
+                    "continue the session {session} in {}: it was made by `outfitter serve` and works in {}",
+                    other.display(),
+                    served.display()
+                ),
+            );
+            return Err(failure.with_hint("leave out --workspace").into());
+        }
+        Ok(served)
     }
 
     /// Whether somebody can answer: a person sees stderr and types on stdin.

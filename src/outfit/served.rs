@@ -282,6 +282,12 @@ impl Outfitter {
             .join(session.as_str())
     }
 
+    /// The workspace of a session of the person at this machine, if it was made by serving it.
+    pub(crate) fn workspace_where_served(&self, session: &SessionId) -> Option<std::path::PathBuf> {
+        let workspace = self.served_workspace(&self.local_scope(), session);
+        workspace.is_dir().then_some(workspace)
+    }
+
     /// Removes the workspace of a session that was served, here and on another machine. Says what
     /// stays behind, one sentence each. One that was never opened has none.
     pub(super) async fn forget_workspace(&self, scope: &Scope, session: &SessionId) -> Vec<String> {

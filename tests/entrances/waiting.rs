@@ -319,3 +319,40 @@ fn new_words_end_what_waits() {
     late.is_problem(409, "conflict");
     serving.stop();
 }
+
+/// What was approved was meant for the files of the session, wherever the person stands.
+#[test]
+fn a_served_session_goes_on_in_its_own_workspace_whoever_continues_it() {
+    let world = world(&turns(&[touch("one")]), "");
+    let serving = Serving::start(&world);
+    let lines = serving.at.run("s").lines();
+    ends(&lines, "waiting");
+    let id = waits(&lines, "approval", "one");
+    serving.stop();
+
+    let elsewhere = world.work("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let elsewhere = elsewhere.to_str().unwrap();
+    let other = ["--workspace", elsewhere];
+    let call = ["tools", "call", "list_dir", "--session", "s"];
+    let answer = ["sessions", "answer", &id, "approve"];
+    let refused = ["run", "--session", "s"];
+    for command in [&call[..], &answer[..], &refused[..]] {
+        let ran = world.run(&[command, &other[..]].concat()).exits(2);
+        assert!(
+            ran.stderr.contains("made by `outfitter serve`"),
+            "{}",
+            ran.stderr
+        );
+    }
+
+    world.run(&answer).exits(0);
+    assert!(
+        !world.work("done.txt").exists(),
+        "made where the person stands"
+    );
+    let made = world.data("files/local/local/s/done.txt");
+    assert_eq!(std::fs::read_to_string(made).unwrap(), "one\n");
+    let listed = world.run(&[&call[..], &["--json"]].concat()).exits(0);
+    assert!(listed.stdout.contains("done.txt"), "{}", listed.stdout);
+}
