@@ -275,23 +275,47 @@ fn without_secrets(key: &Key, value: Value) -> Value {
     if key.secret {
         return secrets_hidden(value);
     }
-    if let (Some(_), Value::Object(mut table)) = (key.of_table(), value.clone()) {
-        table.retain(|_, value| !value.is_null());
+    let value = without_passwords(value);
+    if let (Some(keys), Value::Object(mut table)) = (key.of_table(), value.clone()) {
+        hide_in(keys, &mut table);
         return Value::Object(table);
     }
+    if let (Some(keys), Value::Array(mut rows)) = (key.of_rows(), value.clone()) {
+        for row in rows.iter_mut().filter_map(Value::as_object_mut) {
+            hide_in(keys, row);
+        }
+        return Value::Array(rows);
+    }
     let (Some(keys), Value::Object(mut tables)) = (key.of_each(), value.clone()) else {
-        return without_password(value);
+        return value;
     };
     for table in tables.values_mut().filter_map(Value::as_object_mut) {
-        table.retain(|_, value| !value.is_null());
-        for key in keys.iter().filter(|key| key.secret) {
-            let values = table.get_mut(&key.name).and_then(Value::as_object_mut);
-            for value in values.into_iter().flat_map(Map::values_mut) {
-                *value = "…".into();
-            }
-        }
+        hide_in(keys, table);
     }
     Value::Object(tables)
+}
+
+/// Leaves out what is not set, and hides the values of the keys that may be secrets.
+fn hide_in(keys: &[Key], table: &mut Map<String, Value>) {
+    table.retain(|_, value| !value.is_null());
+    for key in keys.iter().filter(|key| key.secret) {
+        if let Some(value) = table.get_mut(&key.name) {
+            *value = secrets_hidden(value.take());
+        }
+    }
+}
+
+/// Every URL in a value without its password.
+fn without_passwords(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(without_passwords).collect(),
+        Value::Object(map) => {
+            let map = map.into_iter();
+            map.map(|(name, value)| (name, without_passwords(value)))
+                .collect()
+        }
+        other => without_password(other),
+    }
 }
 
 /// A table whose values may be secrets, with their names only.

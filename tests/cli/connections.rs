@@ -163,6 +163,31 @@ fn what_may_be_secret_is_never_printed() {
 }
 
 #[test]
+fn the_url_of_a_webhook_was_explained_in_the_clear() {
+    let world = World::with(
+        r#"[channels.team]
+kind = "webhook"
+url = "https://hooks.example/T/hunter2"
+
+[model]
+provider = "openai"
+name = "m"
+base_url = "https://u:hunter2@models.example/v1"
+
+[mcp.servers.far]
+command = "far"
+args = ["--at", "https://u:hunter2@far.example/"]
+"#,
+    );
+    for args in [&["config", "explain"][..], &["config", "explain", "--json"]] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(!ran.shown().contains("hunter2"), "{}", ran.shown());
+        assert!(ran.shown().contains("far.example"), "{}", ran.shown());
+    }
+}
+
+#[test]
 fn every_problem_in_a_table_by_name_has_its_place() {
     let world = World::with(
         r#"[mcp]
