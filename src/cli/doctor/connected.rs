@@ -81,6 +81,11 @@ fn server(server: &ServerStatus) -> Check {
     let tools = counted(server.tools, "tool");
     match server.status {
         ServerState::Ready => Check::ok("mcp", format!("{name}: ready, {tools}")),
+        // No call can be of a server without tools.
+        ServerState::Idle if server.tools == 0 => {
+            Check::warn("mcp", format!("{name}: idle, it listed no tools"))
+                .hint("it is asked again when it is started next")
+        }
         ServerState::Idle => Check::ok(
             "mcp",
             format!("{name}: idle, {tools}; its first call starts it"),

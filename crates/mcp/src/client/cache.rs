@@ -60,7 +60,8 @@ pub(crate) fn write(key: &Hash, tools: &[RemoteTool]) -> Option<Vec<u8>> {
     (bytes.len() <= MAX_SPECS_BYTES).then_some(bytes)
 }
 
-/// What was kept, if it was of this server.
+/// What was kept, if it was of this server. That it had no tools is not worth keeping: no call could
+/// ever start it to ask again.
 pub(crate) fn read(bytes: &[u8], key: &Hash, server: &StdioServer) -> Option<Listed> {
     if bytes.len() > MAX_SPECS_BYTES {
         return None;
@@ -68,7 +69,9 @@ pub(crate) fn read(bytes: &[u8], key: &Hash, server: &StdioServer) -> Option<Lis
     let mut kept: Value = serde_json::from_slice(bytes).ok()?;
     let same = kept["form"] == FORM && kept["key"] == key.to_string();
     match kept.get_mut("tools").map(Value::take) {
-        Some(Value::Array(tools)) if same => Some(Listed::of(tools, server)),
+        Some(Value::Array(tools)) if same => {
+            Some(Listed::of(tools, server)).filter(|listed| !listed.tools.is_empty())
+        }
         _ => None,
     }
 }
@@ -179,6 +182,20 @@ mod tests {
         assert_eq!((listed.tools.len(), listed.faults.len()), (1, 4));
         let future = json!({ "form": 2, "key": key.to_string(), "tools": [] });
         assert!(read(future.to_string().as_bytes(), &key, &server).is_none());
+    }
+
+    #[test]
+    fn a_lazy_server_that_listed_nothing_once_could_never_start_again() {
+        let server = server();
+        let key = key(&server);
+        let none = write(&key, &[]).unwrap();
+        assert!(read(&none, &key, &server).is_none());
+        // The same where all that was kept is filtered out, or is no tool.
+        let kept = write(&key, &tools(&server, &["add"])).unwrap();
+        let mut filtered = server.clone();
+        filtered.tools = NameSet::of(["other"]);
+        assert!(read(&kept, &key, &filtered).is_none());
+        assert!(read(&kept, &key, &server).is_some());
     }
 
     #[test]
