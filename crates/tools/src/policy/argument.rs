@@ -3,6 +3,7 @@
 use outfitter_core::{CallFacts, Pattern, canonical};
 use serde_json::Value;
 
+use super::address;
 use super::path::fold;
 
 /// How closely a value must be what is wanted.
@@ -95,12 +96,29 @@ pub(super) fn is(value: &Value, wanted: &Value, closely: Closely) -> bool {
 
 fn whole(value: &Value, wanted: &Value, closely: Closely) -> bool {
     let Value::String(glob) = wanted else {
-        return value == wanted;
+        return value == wanted || same_number(value, wanted);
     };
     let text = match value {
         Value::String(text) => text.clone(),
         other => canonical(other),
     };
-    Pattern::new(glob.as_str()).matches(&text)
-        || closely == Closely::Loosely && Pattern::new(fold(glob)).matches(&fold(&text))
+    let as_written = Pattern::new(glob.as_str()).matches(&text);
+    let leads = address::is(glob, &text, closely);
+    match closely {
+        // An address is allowed for where it leads, not for how it begins.
+        Closely::Exactly => leads.unwrap_or(as_written),
+        Closely::Loosely => {
+            as_written || leads == Some(true) || Pattern::new(fold(glob)).matches(&fold(&text))
+        }
+    }
+}
+
+/// Whether both are numbers, and the same one however it is written.
+#[expect(clippy::float_cmp, reason = "a number is the same or another")]
+fn same_number(one: &Value, other: &Value) -> bool {
+    let whole = |value: &Value| value.is_i64() || value.is_u64();
+    match (one.as_f64(), other.as_f64()) {
+        (Some(a), Some(b)) => a == b && !(whole(one) && whole(other)),
+        _ => false,
+    }
 }

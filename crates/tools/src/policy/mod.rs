@@ -6,6 +6,7 @@
 //! A command is judged by the commands in it, a file by the path it comes to; neither by how a text
 //! begins.
 
+mod address;
 mod argument;
 mod command;
 mod default;

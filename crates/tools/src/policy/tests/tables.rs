@@ -33,6 +33,13 @@ fn a_table_means_each_argument_by_its_name() {
     );
     assert_eq!(denies(json!({"n": 3}), mail.clone()), Deny);
     assert_eq!(denies(json!({"n": "3"}), mail.clone()), Deny);
+    for same in ["3", "3.0", "3e0", "30e-1"] {
+        let args: Value = serde_json::from_str(&format!("{{\"n\": {same}}}")).unwrap();
+        assert_eq!(denies(json!({"n": 3}), args.clone()), Deny, "{same}");
+        assert_eq!(denies(json!({"n": 3.0}), args), Deny, "{same}");
+    }
+    assert_eq!(denies(json!({"n": 3}), json!({"n": 3.5})), Allow);
+    assert_eq!(denies(json!({"n": 3}), json!({"n": "3"})), Allow);
     assert_eq!(denies(json!({"/to/1": "b@*"}), mail.clone()), Deny);
     assert_eq!(denies(json!({"none": "*"}), mail.clone()), Allow);
 
