@@ -1,7 +1,7 @@
 //! What a shell puts in place of something: parameters, substitutions, arithmetic.
 
 use super::parser::{Parser, read};
-use super::{Unparsable, WordKind};
+use super::{Unparsable, WordKind, variables};
 
 impl Parser<'_> {
     /// What begins with a dollar sign. `quoted`: between double quotes or in a here-document.
@@ -65,7 +65,7 @@ impl Parser<'_> {
     /// `$(( … ))`: the inner bracket must close just before the outer one, else shells differ.
     fn arithmetic(&mut self) -> Result<(), Unparsable> {
         self.at += 2;
-        let mut open = 2_usize;
+        let (mut open, start) = (2_usize, self.at);
         loop {
             let Some(byte) = self.peek() else {
                 return Err(self.fault("an arithmetic expression is not closed"));
@@ -76,7 +76,13 @@ impl Parser<'_> {
                     self.at += 1;
                     return match self.raw() {
                         Some(b')') => {
+                            let expression = self.text[start..self.at].to_owned();
                             self.at += 1;
+                            self.sets(variables::set_in(&expression))?;
+                            // What a variable holds is an expression again, which may run commands.
+                            if variables::names(&expression).next().is_some() {
+                                self.evaluates()?;
+                            }
                             Ok(())
                         }
                         _ => Err(self.fault("shells differ on what begins with `$((`")),
@@ -103,6 +109,7 @@ impl Parser<'_> {
     /// `${ … }`.
     fn parameter(&mut self, quoted: bool) -> Result<(), Unparsable> {
         self.at += 1;
+        let start = self.at;
         let (mut text, mut kind) = (String::new(), WordKind::Literal);
         loop {
             let Some(byte) = self.peek() else {
@@ -110,8 +117,9 @@ impl Parser<'_> {
             };
             match byte {
                 b'}' => {
+                    let written = self.text[start..self.at].replace("\\\n", "");
                     self.at += 1;
-                    return Ok(());
+                    return self.of_parameter(&written);
                 }
                 b'@' if !text.is_empty() && !text.ends_with('[') => {
                     return Err(self.fault("shells differ on `@` in a parameter"));
@@ -152,6 +160,30 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// What a parameter sets, and whether it evaluates the value of another.
+    fn of_parameter(&mut self, written: &str) -> Result<(), Unparsable> {
+        let named = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let rest = written.trim_start_matches(named);
+        let name = &written[..written.len() - rest.len()];
+        let sets = rest.starts_with('=') || rest.starts_with(":=");
+        if sets && variables::matters(name) {
+            self.sets(vec![variables::set(name)])?;
+        }
+        let part = rest.strip_prefix(':');
+        let slice = part.is_some_and(|part| {
+            !part.starts_with(['-', '=', '+', '?'])
+                && !part
+                    .trim()
+                    .bytes()
+                    .all(|byte| byte.is_ascii_digit() || byte == b':')
+        });
+        let indirect = name.is_empty() && rest.len() > 1 && rest.starts_with('!');
+        if slice || indirect || rest.starts_with('[') {
+            self.evaluates()?;
+        }
+        Ok(())
     }
 
     /// `` `…` ``: a text within the text, with one layer of backslashes taken off.

@@ -35,7 +35,7 @@ pub(super) fn runs(args: &[Word]) -> Vec<Vec<Word>> {
 pub(super) fn reads_only(args: &[Word]) -> bool {
     args.iter().all(|word| {
         let text = word.text.as_str();
-        let writes = ["-delete", "-fprint", "-fls", "-ok"];
+        let writes = ["-delete", "-fprint", "-fls", "-ok", "-files0-from"];
         word.kind != WordKind::Dynamic && !writes.iter().any(|option| text.starts_with(option))
     })
 }

@@ -1,13 +1,14 @@
 //! What a command runs: the commands within its arguments, or why they cannot be seen.
 
 use super::parser::{Budget, read};
+use super::tries::tries;
 use super::wrappers::{HARMLESS_VARIABLES, Wrapper, wrapper};
 use super::{Command, Unparsable, Word, WordKind, find, git, sed};
 
 /// What became of looking into a command: why it is opaque, where it is.
 pub(super) type Seen = Result<Option<&'static str>, Unparsable>;
 
-const UNSEEN: &str = "what it runs shows only when it runs";
+pub(super) const UNSEEN: &str = "what it runs shows only when it runs";
 const ELSEWHERE: &str = "what it runs stands elsewhere";
 
 /// Appends the commands that `command` runs.
@@ -28,9 +29,47 @@ pub(super) fn inside(
         "eval" => script(args, depth, budget, out),
         "source" | "." => Ok(Some(ELSEWHERE)),
         "alias" if !args.is_empty() => Ok(Some("names mean something else after it")),
-        "trap" | "su" | "runuser" | "script" => named_script(args, depth, budget, out),
-        "watch" => after_options(args, "-n", depth, budget, out),
-        "parallel" | "entr" | "at" | "batch" | "crontab" | "expect" => Ok(Some(UNSEEN)),
+        "trap" => trap(args, depth, budget, out),
+        "watch" if !args.iter().any(|word| word.text.starts_with("--")) => {
+            after_options(args, "-n", depth, budget, out)
+        }
+        "npm" | "pnpm" | "yarn" | "bun"
+            if !args.iter().any(|word| {
+                !word.is_literal() || ["exec", "x", "dlx"].contains(&word.text.as_str())
+            }) =>
+        {
+            Ok(None)
+        }
+        "su" | "runuser" | "script" | "watch" | "parallel" | "entr" | "prlimit" | "setpriv"
+        | "nsenter" | "setarch" | "linux32" | "linux64" | "i386" | "i686" | "x86_64"
+        | "aarch64" | "fakeroot" | "fakechroot" | "valgrind" | "start-stop-daemon"
+        | "systemd-run" | "systemd-inhibit" | "npm" | "pnpm" | "yarn" | "bun" | "npx" | "bunx"
+        | "uvx" | "pkexec" | "sg" | "capsh" | "bwrap" | "firejail" | "proot"
+        | "dbus-run-session" | "xvfb-run" | "ssh-agent" | "numactl" | "cpulimit" | "catchsegv"
+        | "gdb" | "perf" | "unbuffer" | "rlwrap" | "torsocks" | "proxychains" | "proxychains4"
+        | "caffeinate" | "cgexec" | "choom" | "uclampset" | "coresched" | "daemonize"
+        | "s6-setuidgid" | "chpst" | "gosu" | "su-exec" | "tini" | "dumb-init" | "hyperfine"
+        | "ts-node" => tries(args, depth, budget, out),
+        name if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" => {
+            tries(args, depth, budget, out)
+        }
+        "let" => Ok(Some("what it evaluates may run a command")),
+        "test" | "["
+            if args
+                .iter()
+                .any(|word| ["-v", "-R"].contains(&word.text.as_str())) =>
+        {
+            Ok(Some("the name of a variable may run a command"))
+        }
+        "printf" | "read" | "unset" | "declare" | "typeset" | "local" | "export" | "readonly"
+        | "getopts" | "mapfile" | "readarray" | "wait"
+            if args
+                .iter()
+                .any(|word| word.text.contains('[') && word.text.contains(['$', '`'])) =>
+        {
+            Ok(Some("the name of a variable may run a command"))
+        }
+        "at" | "batch" | "crontab" | "expect" => Ok(Some(UNSEEN)),
         "find" => {
             for words in find::runs(args) {
                 run(words, depth, budget, out)?;
@@ -67,6 +106,9 @@ pub(super) fn run(
     }
     if depth >= super::MAX_DEPTH {
         return Err(fault("it is nested too deep"));
+    }
+    if budget.steps > budget.most {
+        return Err(fault("texts stand in texts too often"));
     }
     budget.commands += 1;
     if budget.commands > super::MAX_COMMANDS {
@@ -129,15 +171,10 @@ fn shell(args: &[Word], depth: usize, budget: &mut Budget, out: &mut Vec<Command
     Ok(Some(ELSEWHERE))
 }
 
-/// `-c SCRIPT`, or a script that comes first.
-fn named_script(args: &[Word], depth: usize, budget: &mut Budget, out: &mut Vec<Command>) -> Seen {
-    match args.iter().position(|word| word.text == "-c") {
-        Some(at) => script(args.get(at + 1..at + 2).unwrap_or(&[]), depth, budget, out),
-        None => match args.first() {
-            Some(first) => script(std::slice::from_ref(first), depth, budget, out),
-            None => Ok(None),
-        },
-    }
+/// The text that comes first.
+fn trap(args: &[Word], depth: usize, budget: &mut Budget, out: &mut Vec<Command>) -> Seen {
+    let at = usize::from(args.first().is_some_and(|word| word.text == "--"));
+    script(args.get(at..at + 1).unwrap_or(&[]), depth, budget, out)
 }
 
 fn after_options(
@@ -161,7 +198,7 @@ fn xargs(args: &[Word], depth: usize, budget: &mut Budget, out: &mut Vec<Command
         operands: 0,
     };
     let Some(at) = options.command(args) else {
-        return Ok(Some(UNSEEN));
+        return tries(args, depth, budget, out);
     };
     let mut words = args[at..].to_vec();
     if words.is_empty() {
@@ -188,11 +225,17 @@ fn env(args: &[Word], depth: usize, budget: &mut Budget, out: &mut Vec<Command>)
         values: "uC",
         operands: 0,
     };
+    if let Some(seen) = split_by_env(args, depth, budget, out) {
+        return seen;
+    }
     let Some(mut at) = options.command(args) else {
-        return Ok(Some(UNSEEN));
+        return tries(args, depth, budget, out);
     };
+    // `-` is `-i`.
+    at += usize::from(args.get(at).is_some_and(|word| word.text == "-"));
     while let Some((name, _)) = args.get(at).and_then(|word| word.text.split_once('=')) {
         if !HARMLESS_VARIABLES.contains(&name) {
+            tries(&args[at + 1..], depth, budget, out)?;
             return Ok(Some("a variable changes what it runs"));
         }
         at += 1;
@@ -208,20 +251,65 @@ fn wrapped(
     budget: &mut Budget,
     out: &mut Vec<Command>,
 ) -> Seen {
-    match wrapper.command(args) {
+    let begins = |at: &usize| {
+        args.get(*at)
+            .is_none_or(|word| !word.text.starts_with('-') && !word.text.contains('='))
+    };
+    match wrapper.command(args).filter(begins) {
         Some(at) => {
             run(args[at..].to_vec(), depth, budget, out)?;
             Ok(None)
         }
-        None => Ok(Some(UNSEEN)),
+        None => tries(args, depth, budget, out),
     }
+}
+
+/// `-S TEXT` and its other spellings: the text is split into words, which stand in its place.
+fn split_by_env(
+    args: &[Word],
+    depth: usize,
+    budget: &mut Budget,
+    out: &mut Vec<Command>,
+) -> Option<Seen> {
+    for (at, word) in args.iter().enumerate() {
+        let option = word.text.strip_prefix('-')?;
+        let (text, after) = match option.strip_prefix('-') {
+            Some(long) => match long.split_once('=') {
+                Some((name, text)) if !name.is_empty() && "split-string".starts_with(name) => {
+                    (text, at + 1)
+                }
+                None if !long.is_empty() && "split-string".starts_with(long) => {
+                    (args.get(at + 1)?.text.as_str(), at + 2)
+                }
+                _ => continue,
+            },
+            None => match option.split_once('S') {
+                Some((_, "")) => (args.get(at + 1)?.text.as_str(), at + 2),
+                Some((_, text)) => (text, at + 1),
+                None => continue,
+            },
+        };
+        let plain = args[..after].iter().all(Word::is_literal)
+            && !text.contains(['\\', '$', '#', '\'', '"', '`']);
+        let words = text.split_whitespace().map(Word::literal);
+        let words: Vec<Word> = words.chain(args[after..].iter().cloned()).collect();
+        return Some(if depth >= super::MAX_DEPTH {
+            Ok(Some(UNSEEN))
+        } else if plain {
+            env(&words, depth + 1, budget, out)
+        } else {
+            let seen = script(&[Word::literal(text)], depth, budget, out);
+            seen.and_then(|_| tries(&words, depth, budget, out))
+        });
+    }
+    None
 }
 
 fn awk(args: &[Word]) -> Option<&'static str> {
     let bad = |word: &Word| {
         let text = word.text.as_str();
         !word.is_literal()
-            || ["system", "getline", "|", "@", ">"]
+            || ["system", "getline", "|", "@", ">", "ARGV", "ARGC", "SYMTAB"]
                 .iter()
                 .any(|part| text.contains(part))
             || ["-f", "-i", "-l", "-E", "--"]

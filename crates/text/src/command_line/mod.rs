@@ -22,6 +22,8 @@ mod quote;
 mod read_only;
 mod redirection;
 mod sed;
+mod tries;
+mod variables;
 mod words;
 mod wrappers;
 

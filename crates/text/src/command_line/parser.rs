@@ -5,7 +5,7 @@ mod simple;
 use super::redirection::is_operator;
 use super::{
     Assignment, Command, CommandLine, MAX_BYTES, MAX_COMMANDS, MAX_DEPTH, MAX_STEPS_PER_BYTE,
-    Unparsable, Word, WordKind, inside,
+    Unparsable, Word, WordKind, inside, variables,
 };
 
 /// Reads a line.
@@ -35,7 +35,7 @@ pub fn parse(line: &str) -> Result<CommandLine, Unparsable> {
 /// What is left to spend on a line and all texts in it.
 pub(super) struct Budget {
     pub(super) steps: usize,
-    most: usize,
+    pub(super) most: usize,
     pub(super) commands: usize,
 }
 
@@ -321,8 +321,12 @@ impl Parser<'_> {
     fn each(&mut self) -> Result<(), Unparsable> {
         self.at += self.plain().len();
         self.blank();
-        self.word()?
+        let name = self
+            .word()?
             .ok_or_else(|| self.fault("a loop has no name"))?;
+        if !name.is_literal() || variables::matters(&name.text) {
+            self.sets(vec![variables::set(&name.text)])?;
+        }
         self.lines()?;
         if self.plain() == "in" {
             self.at += 2;

@@ -47,7 +47,12 @@ fn of_command(command: &Command) -> Reading {
     let sources = streams
         .filter(|stream| stream.flow == Flow::Read)
         .map(|stream| &stream.target);
-    if command.words[1..].iter().chain(sources).all(is_inside) {
+    // Without a folder it goes home, and with `-` to where it was.
+    let leaves = program == "cd"
+        && !command.words[1..]
+            .iter()
+            .any(|word| !word.text.is_empty() && !word.text.starts_with('-'));
+    if !leaves && command.words[1..].iter().chain(sources).all(is_inside) {
         Reading::Inside
     } else {
         Reading::Anywhere
@@ -62,12 +67,35 @@ fn is_inside(word: &Word) -> bool {
     }
     let option = text.starts_with('-');
     let leads = |part: &str| part.starts_with(['/', '~']) || part == "..";
+    let climbs = |part: &str| word.kind == WordKind::Pattern && may_be_parent(part);
     word.kind != WordKind::Dynamic
+        && !text.split(['/', '=', ':', ',']).any(climbs)
         && !text.starts_with(['/', '~'])
         && !text.split('/').any(|part| part == "..")
         && !text.split(['=', ':', ',']).any(leads)
         && !text.contains("=..")
         && !(option && (text.contains('/') || text.contains("..")))
+}
+
+/// Whether a name with wildcards may be `..`: a shell gives it where the dot that it begins with is
+/// written.
+fn may_be_parent(name: &str) -> bool {
+    let bracket = name.starts_with('[')
+        && name
+            .split(']')
+            .next()
+            .is_some_and(|inner| inner.contains(['.', '!', '^']));
+    let rest = match name.strip_prefix('.') {
+        Some(rest) => rest,
+        None if bracket => name.split_once(']').map_or("", |(_, rest)| rest),
+        None => return false,
+    };
+    let one = rest.replace('*', "");
+    match one.as_str() {
+        "" => rest.contains('*'),
+        "?" | "." => true,
+        other => other.starts_with('[') && other.ends_with(']'),
+    }
 }
 
 /// No word is an option that the text does not show.
@@ -107,22 +135,43 @@ fn operands(args: &[Word]) -> usize {
 
 fn reads(program: &str, args: &[Word]) -> bool {
     match program {
-        "cat" | "head" | "tail" | "wc" | "ls" | "pwd" | "echo" | "true" | "false" | ":"
-        | "test" | "[" | "basename" | "dirname" | "realpath" | "readlink" | "stat" | "du"
-        | "df" | "cut" | "tr" | "nl" | "od" | "cmp" | "diff" | "comm" | "join" | "paste"
-        | "fold" | "expand" | "rev" | "tac" | "seq" | "sleep" | "id" | "whoami" | "uname"
-        | "arch" | "nproc" | "which" | "type" | "grep" | "egrep" | "fgrep" | "jq" | "md5sum"
-        | "sha1sum" | "sha256sum" | "sha512sum" | "cksum" | "printenv" | "ps" | "free"
-        | "uptime" | "cd" | "exit" | "strings" | "hexdump" => true,
+        "cat" | "head" | "tail" | "ls" | "pwd" | "echo" | "true" | "false" | ":" | "test" | "["
+        | "basename" | "dirname" | "realpath" | "readlink" | "stat" | "df" | "cut" | "tr"
+        | "nl" | "od" | "cmp" | "diff" | "comm" | "join" | "paste" | "fold" | "expand" | "rev"
+        | "tac" | "seq" | "sleep" | "id" | "whoami" | "uname" | "arch" | "nproc" | "which"
+        | "type" | "grep" | "egrep" | "fgrep" | "printenv" | "free" | "uptime" | "cd" | "exit"
+        | "hexdump" => true,
         "printf" => without(args, "v", &[]),
+        // The names of the files may stand in a file.
+        "wc" | "du" => without(args, "", &["files0-from"]),
+        "md5sum" | "sha1sum" | "sha256sum" | "sha512sum" | "cksum" => {
+            without(args, "c", &["check"])
+        }
+        "strings" => shown(args) && !args.iter().any(|word| word.text.starts_with('@')),
+        "ps" => shown(args) && !shows_environments(args),
+        "jq" => {
+            let names = ["from-file", "library-path"];
+            let loads = |word: &Word| {
+                let text = word.text.as_str();
+                ["import", "include", "modulemeta"]
+                    .iter()
+                    .any(|what| text.contains(what))
+            };
+            without(args, "fL", &names) && !args.iter().any(loads)
+        }
         "sort" => without(
             args,
             "oT",
-            &["output", "compress-program", "temporary-directory"],
+            &[
+                "output",
+                "compress-program",
+                "temporary-directory",
+                "files0-from",
+            ],
         ),
         "uniq" => shown(args) && operands(args) <= 1,
         "tree" => without(args, "oR", &["output"]),
-        "file" => without(args, "C", &["compile"]),
+        "file" => without(args, "Cf", &["compile", "files-from"]),
         "rg" => without(args, "", &["pre", "hostname-bin"]),
         "date" => {
             shown(args)
@@ -144,4 +193,28 @@ fn reads(program: &str, args: &[Word]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether `ps` shows the environments of processes: with `e` in options without a dash, and with
+/// `-E` elsewhere.
+fn shows_environments(args: &[Word]) -> bool {
+    let mut value = false;
+    args.iter().any(|word| {
+        let text = word.text.as_str();
+        let of_option = std::mem::replace(
+            &mut value,
+            text.starts_with('-') && text.ends_with(['o', 'O', 'p', 'C', 'u', 'U', 't', 'g', 'G']),
+        );
+        match text.strip_prefix('-') {
+            Some(long) if long.starts_with('-') => long.contains("env"),
+            // With letters of the other kind it may be read as without a dash.
+            Some(letters) => {
+                letters.contains('E')
+                    || letters.contains("env")
+                    || letters.contains('e') && letters.contains(['a', 'x', 'u'])
+            }
+            None if of_option => text.contains("env"),
+            None => text.contains(['e', 'E']),
+        }
+    })
 }

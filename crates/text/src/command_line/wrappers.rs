@@ -82,7 +82,16 @@ impl Wrapper {
                 break;
             }
             if let Some(long) = text.strip_prefix("--") {
-                if !long.contains('=') && !LONG_FLAGS.contains(&text) {
+                let (name, _) = long.split_once('=').unwrap_or((long, ""));
+                let runs = [
+                    "command",
+                    "split-string",
+                    "session-command",
+                    "exec",
+                    "replace",
+                ];
+                let may_run = runs.iter().any(|option| option.starts_with(name));
+                if may_run || !long.contains('=') && !LONG_FLAGS.contains(&text) {
                     return None;
                 }
                 at += 1;

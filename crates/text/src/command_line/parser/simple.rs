@@ -65,6 +65,29 @@ impl Parser<'_> {
         self.found_at(place, command)
     }
 
+    /// Variables that are set where no command stands.
+    pub(in crate::command_line) fn sets(
+        &mut self,
+        assignments: Vec<Assignment>,
+    ) -> Result<(), Unparsable> {
+        if assignments.is_empty() {
+            return Ok(());
+        }
+        self.found(Command {
+            assignments,
+            ..Command::default()
+        })
+    }
+
+    /// Something is evaluated that may run commands, by the value of a variable.
+    pub(in crate::command_line) fn evaluates(&mut self) -> Result<(), Unparsable> {
+        self.found(Command::default())?;
+        if let Some(last) = self.out.last_mut() {
+            last.opaque = Some("the value of a variable may run a command");
+        }
+        Ok(())
+    }
+
     pub(in crate::command_line) fn found(&mut self, command: Command) -> Result<(), Unparsable> {
         let place = self.out.len();
         self.found_at(place, command)
@@ -87,6 +110,7 @@ impl Parser<'_> {
         {
             command.opaque = Some("which program it is shows only when it runs");
         }
+        command.assignments.extend(variables::set_by(&command));
         let mut runs = Vec::new();
         let shift = |_: Unparsable| "what it runs cannot be read";
         match self.deeper(|parser| inside::inside(&command, parser.depth, parser.budget, &mut runs))
