@@ -73,7 +73,16 @@ fn facts(spec: &ToolSpec, args: &Value) -> Facts {
         .is_none_or(|env| env.as_object().is_some_and(serde_json::Map::is_empty));
     let reads =
         || command_line::parse(line).is_ok_and(|line| Reading::of(&line) == Reading::Inside);
-    if as_it_is && reads() {
+    // Below where it runs is below the workspace only where it runs there.
+    let here = ["cwd", "workdir"].iter().all(|name| {
+        args.get(name).is_none_or(|folder| {
+            folder.as_str().is_some_and(|folder| {
+                !folder.starts_with(['/', '~', '\\'])
+                    && !folder.split(['/', '\\']).any(|part| part == "..")
+            })
+        })
+    });
+    if as_it_is && here && reads() {
         return Facts {
             effects: Effects::READ,
             idempotent: true,
@@ -147,6 +156,10 @@ mod tests {
             json!({"command": "ls > f"}),
             json!({"command": "ls '"}),
             json!({"command": "ls", "env": {"PATH": "."}}),
+            json!({"command": "head -c 20 etc/shadow", "workdir": "/"}),
+            json!({"command": "head -c 20 etc/shadow", "cwd": "/"}),
+            json!({"command": "cat x", "workdir": ".."}),
+            json!({"command": "cat x", "workdir": "a/../../b"}),
         ] {
             assert_eq!(effects(args.clone()), all, "{args}");
         }
