@@ -139,7 +139,11 @@ impl Started {
                 over.killed_children = exit.killed_children;
                 over.survivors = exit.survivors;
             }
-            Err(error) => over.notices.push(error.to_string()),
+            Err(error) => {
+                // How the command ended nobody knows: that it ended well least of all.
+                over.interrupted = true;
+                over.notices.push(error.to_string());
+            }
         }
         over
     }

@@ -13,6 +13,7 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
@@ -39,7 +40,8 @@ pub(super) struct Wanted {
     pub(super) processes: Option<u64>,
 }
 
-/// The groups that we are in.
+/// The groups that the child enters. We stay outside: memory that no process of the tree holds, as a
+/// file in memory is, would end whoever is left in them.
 #[derive(Debug, Default)]
 pub(super) struct Groups(Vec<Group>);
 
@@ -47,7 +49,9 @@ pub(super) struct Groups(Vec<Group>);
 struct Group {
     path: PathBuf,
     handle: OwnedFd,
-    /// Where we were before.
+    /// Opened by us, for the child to write to.
+    members: Rc<OwnedFd>,
+    /// Where we are.
     before: PathBuf,
     kind: Kind,
     memory: bool,
@@ -72,8 +76,8 @@ impl Kind {
 }
 
 impl Groups {
-    /// Enters groups with these limits, as far as they can be had.
-    pub(super) fn enter(wanted: Wanted) -> Self {
+    /// Makes groups with these limits, as far as they can be had.
+    pub(super) fn make(wanted: Wanted) -> Self {
         let mut groups = Self::default();
         if wanted == Wanted::default() {
             return groups;
@@ -96,11 +100,17 @@ impl Groups {
             if limits == Wanted::default() {
                 continue;
             }
-            if let Ok(group) = place.enter(limits) {
+            if let Ok(group) = place.make(limits) {
                 groups.0.push(group);
             }
         }
         groups
+    }
+
+    /// For the child, which enters them before it becomes anything.
+    pub(super) fn entrances(&self) -> Entrances {
+        let members = self.0.iter().map(|group| Rc::clone(&group.members));
+        Entrances(members.collect())
     }
 
     pub(super) fn limit_memory(&self) -> bool {
@@ -143,10 +153,11 @@ impl Groups {
             .sum()
     }
 
-    /// Goes back to where we were and removes the groups. Nobody else may be in them any more.
+    /// Removes the groups. Nobody may be in them any more.
     pub(super) fn leave(self) {
         for group in self.0 {
-            // What cannot be removed now is removed by a later supervisor.
+            // We are in it still where we could not go back. What cannot be removed now is removed by
+            // a later supervisor.
             let _ = fs::write(group.before.join(MEMBERS), MYSELF);
             for _ in 0..REMOVALS {
                 match fs::remove_dir(&group.path) {
@@ -157,6 +168,20 @@ impl Groups {
                 }
             }
         }
+    }
+}
+
+/// The ways into the groups, which hold in any namespace.
+#[derive(Debug, Default)]
+pub(super) struct Entrances(Vec<Rc<OwnedFd>>);
+
+impl Entrances {
+    /// Takes this process into them.
+    pub(super) fn enter(&self) -> rustix::io::Result<()> {
+        for members in &self.0 {
+            rustix::io::write(&**members, MYSELF.as_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -173,7 +198,7 @@ impl Place {
         self.controllers.iter().any(|known| known == controller)
     }
 
-    fn enter(&self, limits: Wanted) -> io::Result<Group> {
+    fn make(&self, limits: Wanted) -> io::Result<Group> {
         let above = match self.kind {
             Kind::Version1 => self.here.clone(),
             // A group with members cannot give controllers to groups in it, but for the topmost.
@@ -188,14 +213,15 @@ impl Place {
         remove_the_left_behind(&above);
         let path = above.join(format!("{PREFIX}{}", getpid().as_raw_nonzero()));
         fs::create_dir(&path)?;
-        let entered = self.limit_and_enter(&path, limits);
-        if entered.is_err() {
+        let made = self.limit_and_try(&path, limits);
+        if made.is_err() {
             let _ = fs::remove_dir(&path);
         }
-        let handle = entered?;
+        let (handle, members) = made?;
         Ok(Group {
             path,
             handle,
+            members: Rc::new(members),
             before: self.here.clone(),
             kind: self.kind,
             memory: limits.memory_bytes.is_some(),
@@ -203,7 +229,7 @@ impl Place {
         })
     }
 
-    fn limit_and_enter(&self, path: &Path, limits: Wanted) -> io::Result<OwnedFd> {
+    fn limit_and_try(&self, path: &Path, limits: Wanted) -> io::Result<(OwnedFd, OwnedFd)> {
         if let Some(bytes) = limits.memory_bytes {
             let (file, swap, most_swap) = match self.kind {
                 Kind::Version1 => (
@@ -218,13 +244,16 @@ impl Place {
             let _ = fs::write(path.join(swap), most_swap.to_string());
         }
         if let Some(most) = limits.processes {
-            // The supervisor is one of them, or two.
-            fs::write(path.join("pids.max"), most.saturating_add(2).to_string())?;
+            fs::write(path.join("pids.max"), most.to_string())?;
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(path, flags, Mode::empty())?;
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        let members = rustix::fs::open(path.join(MEMBERS), flags, Mode::empty())?;
+        // Whether a process may be moved is known once one was.
         fs::write(path.join(MEMBERS), MYSELF)?;
-        Ok(handle)
+        let _ = fs::write(self.here.join(MEMBERS), MYSELF);
+        Ok((handle, members))
     }
 }
 

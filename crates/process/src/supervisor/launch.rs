@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use super::OrFail;
+use super::cgroup::Entrances;
 use super::limits::apply;
 use crate::spec::{ChildSpec, Limits};
 use crate::stage::Stage;
@@ -37,6 +38,7 @@ pub(super) struct Launch {
     env: CStrings,
     cwd: PathBuf,
     limits: Limits,
+    groups: Entrances,
     /// Capabilities, privileges, calls: of every confined child.
     filter: Option<Vec<libc::sock_filter>>,
     /// Files: of a child confined at a level.
@@ -64,14 +66,16 @@ impl Launch {
             env: CStrings::new(env.collect::<Result<_, _>>()?),
             cwd: spec.cwd,
             limits: spec.limits,
+            groups: Entrances::default(),
             filter: None,
             rules: None,
         })
     }
 
-    /// The child will have these limits.
-    pub(super) fn limit(&mut self, limits: Limits) {
+    /// The child will have these limits, and be in these groups.
+    pub(super) fn limit(&mut self, limits: Limits, groups: Entrances) {
         self.limits = limits;
+        self.groups = groups;
     }
 
     /// The child will be without privileges and under this filter.
@@ -119,6 +123,9 @@ impl Launch {
             sys::exit_now(NEVER_STARTED);
         }
         rustix::process::umask(Mode::from_raw_mode(UMASK));
+        self.groups
+            .enter()
+            .or_fail(Stage::Prepare, "control groups")?;
         apply(self.limits).or_fail(Stage::Prepare, "limits")?;
         // Where memory runs out it is the command that goes, not we. Not every `/proc` lets it be said.
         let _ = std::fs::write("/proc/self/oom_score_adj", FIRST_TO_GO);

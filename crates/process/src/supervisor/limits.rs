@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, geteuid};
 
-use super::cgroup::{Groups, Wanted};
+use super::cgroup::{Entrances, Groups, Wanted};
 use crate::exit::{Ending, Limit, Reached};
 use crate::spec::{Confined, Confinement, Level, Limits};
 use crate::sys;
@@ -37,7 +37,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Enters what limits the tree from here on. To be called before anything is started.
+    /// Makes what limits the tree. To be called before anything is started.
     pub(super) fn begin(limits: Limits, confinement: &Confinement) -> Self {
         let by_namespace = is_full(confinement) && kernel() >= Some(PID_MAX_FROM);
         // Everybody but root is held by the limit of the user, unless a smaller one was asked for.
@@ -45,7 +45,7 @@ impl Held {
         let held_by_user = !geteuid().is_root() && !asked_for;
         let exact = limits.processes >= LEAST_PID_MAX;
         let count = !(held_by_user || by_namespace && exact || is_ours(confinement));
-        let groups = Groups::enter(Wanted {
+        let groups = Groups::make(Wanted {
             memory_bytes: limits.memory_bytes,
             processes: count.then_some(limits.processes),
         });
@@ -63,6 +63,11 @@ impl Held {
             by_namespace,
             notes,
         }
+    }
+
+    /// The ways into what limits the tree, for the child.
+    pub(super) fn entrances(&self) -> Entrances {
+        self.groups.entrances()
     }
 
     /// The first process of a namespace: nobody in it, not even root, gets more numbers.
@@ -158,7 +163,7 @@ impl Held {
         reached
     }
 
-    /// Leaves the groups, whose last member we are.
+    /// Removes the groups, which are empty.
     pub(super) fn end(self) {
         self.groups.leave();
     }

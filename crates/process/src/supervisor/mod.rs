@@ -91,7 +91,7 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
         held.explain();
     }
     let mut launch = Launch::prepare(task, spec)?;
-    launch.limit(held.of_each_process());
+    launch.limit(held.of_each_process(), held.entrances());
     let outcome = supervise_within(control, &signals, launch, &confinement, &held);
     // Inside the namespaces it is not ours to end: the guard is outside, and the last to go.
     if rustix::process::getpid() == outer {
