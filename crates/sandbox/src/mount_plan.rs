@@ -80,6 +80,24 @@ impl MountPlan {
         nearest.shows().then_some(real)
     }
 
+    /// A link in a tree that is shown is shown with it; one cannot be made where one is.
+    fn drop_links_that_are_there(&mut self) {
+        let swallowed: Vec<PathBuf> = self
+            .0
+            .iter()
+            .filter(|(_, mount)| matches!(mount, Mount::Link(_)))
+            .filter(|(path, _)| {
+                let mut above = path.ancestors().skip(1);
+                let nearest = above.find_map(|above| self.0.get(above));
+                nearest.is_some_and(Mount::shows)
+            })
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in swallowed {
+            self.0.remove(&path);
+        }
+    }
+
     fn put(&mut self, path: PathBuf, mount: Mount) {
         self.0.insert(path, mount);
     }
@@ -120,6 +138,7 @@ pub(crate) fn plan(confined: &Confined) -> MountPlan {
         pin(&mut plan, path);
         hide(&mut plan, path);
     }
+    plan.drop_links_that_are_there();
     plan
 }
 
@@ -179,4 +198,39 @@ fn pin(plan: &mut MountPlan, path: &Path) {
 fn is_within(plan: &MountPlan, path: &Path) -> bool {
     path.ancestors()
         .any(|above| matches!(plan.0.get(above), Some(Mount::ReadOnly | Mount::Writable)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outfitter_process::{Level, Network};
+
+    #[rstest::rstest]
+    #[case::link_first(["link", "."])]
+    #[case::tree_first([".", "link"])]
+    fn a_link_in_a_readable_tree_is_not_made_a_second_time(#[case] read: [&str; 2]) {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let etc = base.join("etc");
+        std::fs::create_dir(&etc).unwrap();
+        std::fs::write(base.join("zone"), "").unwrap();
+        std::os::unix::fs::symlink("../zone", etc.join("link")).unwrap();
+        let in_etc = |name: &str| match name {
+            "." => etc.clone(),
+            name => etc.join(name),
+        };
+        let planned = plan(&Confined {
+            level: Level::Full,
+            network: Network::Off,
+            write: Vec::new(),
+            read: read.into_iter().map(in_etc).collect(),
+            fixed: Vec::new(),
+            hide: Vec::new(),
+            private: Vec::new(),
+            blank: Vec::new(),
+        });
+        let mounts: Vec<_> = planned.mounts().collect();
+        let zone = (base.join("zone"), Mount::ReadOnly);
+        assert_eq!(mounts, [(etc, Mount::ReadOnly), zone]);
+    }
 }
