@@ -17,6 +17,9 @@ use crate::files::remote::lay;
 /// The variable that tells commands where the folder is.
 pub const PACKS_VARIABLE: &str = "OUTFITTER_SKILLS";
 
+/// How many parts of a pack that are not laid in are named.
+const TOLD_OF_A_PACK: usize = 20;
+
 /// A tree of ours, and the name it has there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaidPack {
@@ -52,7 +55,8 @@ impl Folder {
         })
     }
 
-    /// Copies each pack into it, and gives what could not be, one sentence each.
+    /// Copies each pack into it, and gives what could not be, a pack or a part of one, one sentence
+    /// each.
     pub(super) fn fill(&self, sftp: &Sftp, packs: &[LaidPack]) -> Vec<String> {
         let mut left_out = Vec::new();
         for pack in packs {
@@ -60,7 +64,15 @@ impl Folder {
             let fits = !pack.name.is_empty() && !pack.name.contains(['/', '\0', '\n']);
             let laid = fits.then(|| lay(sftp, &pack.from, &to));
             match laid {
-                Some(Ok(())) => {}
+                Some(Ok(without)) => {
+                    let (name, more) = (&pack.name, without.len().saturating_sub(TOLD_OF_A_PACK));
+                    left_out.extend(without.into_iter().take(TOLD_OF_A_PACK).map(|error| {
+                        format!("{name} is laid in there without a part of it: failed to {error}")
+                    }));
+                    if more > 0 {
+                        left_out.push(format!("{name} is laid in there without {more} more parts"));
+                    }
+                }
                 Some(Err(error)) => {
                     let name = &pack.name;
                     left_out.push(format!("{name} is not laid in there: failed to {error}"));

@@ -73,17 +73,19 @@ pub(super) fn import(from: &Path, place: &Place<'_>, gone: &Gone) -> Result<(), 
     Ok(())
 }
 
-/// Copies a tree of ours to a place there that nothing has yet, for reading.
-pub(crate) fn lay(sftp: &Sftp, from: &Path, to: &str) -> Result<(), FilesError> {
+/// Copies a tree of ours to a place there that nothing has yet, for reading. Gives what of it is not
+/// copied and why: a link that leads out of it, or what is no file.
+pub(crate) fn lay(sftp: &Sftp, from: &Path, to: &str) -> Result<Vec<FilesError>, FilesError> {
     let shown = from.display().to_string();
     let gone = Gone::default();
     let mut copy = Copy::new(sftp, FileLimits::default(), &gone);
     copy.takes_writing_away = true;
+    copy.left_out = Some(Vec::new());
     let done = copy.tree_in(from, to, "", &shown);
     if done.is_err() {
         remove_tree(sftp, to, MAX_DEPTH + 1);
     }
-    done
+    done.map(|()| copy.left_out.unwrap_or_default())
 }
 
 /// Copies a file or tree of the session's out to us, for us alone: `0600` and `0700`, and the
@@ -126,6 +128,8 @@ struct Copy<'a> {
     guard: Option<&'a Protected>,
     /// Whether nobody may write what comes in.
     takes_writing_away: bool,
+    /// What cannot come in, where the rest does without it.
+    left_out: Option<Vec<FilesError>>,
     bytes: u64,
     entries: u64,
     /// What of the session's quota it takes; what goes out takes none.
@@ -140,6 +144,7 @@ impl<'a> Copy<'a> {
             gone,
             guard: None,
             takes_writing_away: false,
+            left_out: None,
             bytes: 0,
             entries: 0,
             room: None,
@@ -178,14 +183,15 @@ impl<'a> Copy<'a> {
                 let target = std::fs::read_link(&ours).map_err(|error| failed_io(&shown, error))?;
                 let target = target.to_string_lossy().into_owned();
                 if !stays_inside(&below, &target) {
-                    return Err(FilesError::Symlink {
+                    self.leave_out(FilesError::Symlink {
                         path: shown,
                         target,
-                    });
+                    })?;
+                    continue;
                 }
                 self.there(self.sftp.symlink(&target, &theirs), &shown)?;
             } else {
-                return Err(not_copied(&shown, word_of_ours(&facts)));
+                self.leave_out(not_copied(&shown, word_of_ours(&facts)))?;
             }
         }
         // Last, because a directory without the right to write takes no entries.
@@ -303,6 +309,15 @@ impl<'a> Copy<'a> {
             made.write_all(&piece).map_err(io)?;
             at += piece.len() as u64;
         }
+    }
+
+    /// Goes on without something, or stops at it.
+    fn leave_out(&mut self, why: FilesError) -> Result<(), FilesError> {
+        match &mut self.left_out {
+            Some(left_out) => left_out.push(why),
+            None => return Err(why),
+        }
+        Ok(())
     }
 
     fn mode_of(&self, facts: &std::fs::Metadata) -> u32 {

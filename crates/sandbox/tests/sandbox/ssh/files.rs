@@ -303,6 +303,40 @@ async fn many_calls_at_once_each_get_their_own_answer() {
     }
 }
 
+/// A link that leads out of it would be one to the other machine's file.
+#[tokio::test]
+async fn a_pack_with_a_link_out_of_it_is_laid_in_without_the_link() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(server) = Server::with_home(home.path()) else {
+        return;
+    };
+    let pack = server.path("tea");
+    fs::create_dir(&pack).unwrap();
+    fs::write(pack.join("SKILL.md"), "Boil water.").unwrap();
+    symlink("/etc/passwd", pack.join("pw")).unwrap();
+    symlink("SKILL.md", pack.join("same")).unwrap();
+    let mut session = server.session(server.remote());
+    session.packs = vec![LaidPack {
+        name: "tea".to_owned(),
+        from: pack.clone(),
+    }];
+    let sandbox = open(session).await.unwrap();
+    let [said] = sandbox.left_out() else {
+        panic!("{:?}", sandbox.left_out());
+    };
+    assert!(
+        said.starts_with("tea is laid in there without a part"),
+        "{said}"
+    );
+    assert!(said.contains(pack.join("pw").to_str().unwrap()), "{said}");
+    let line = "cat $OUTFITTER_SKILLS/tea/same; ls $OUTFITTER_SKILLS/tea";
+    let (out, err) = heard(&sandbox, shell(line)).await;
+    assert_eq!(
+        (out.as_str(), err.as_str()),
+        ("Boil water.SKILL.md\nsame\n", "")
+    );
+}
+
 /// What is laid in is read and run there, written by nobody, and gone with the session.
 #[tokio::test]
 async fn a_pack_is_laid_in_for_reading_and_gone_with_the_session() {
@@ -317,9 +351,7 @@ async fn a_pack_is_laid_in_for_reading_and_gone_with_the_session() {
     fs::write(pack.join("scripts/run"), "#!/bin/sh\necho brewed\n").unwrap();
     let mode = fs::Permissions::from_mode(0o755);
     fs::set_permissions(pack.join("scripts/run"), mode).unwrap();
-    let bad = server.path("bad");
-    fs::create_dir(&bad).unwrap();
-    symlink("/etc/passwd", bad.join("out")).unwrap();
+    // There is no tree of this name.
     let mut session = server.session(server.remote());
     session.packs = ["tea", "bad"]
         .map(|name| LaidPack {
