@@ -58,6 +58,40 @@ fn what_shells_refuse_or_read_differently_is_not_read(#[case] line: &str) {
 }
 
 #[rstest]
+#[case("read PATH", true)]
+#[case("read -r line", false)]
+#[case("getopts ab PATH", true)]
+#[case("mapfile -t BASH_ENV", true)]
+#[case("printf -v PATH x", true)]
+#[case("printf -vPATH x", true)]
+#[case("printf PATH", false)]
+#[case("export PATH=x", true)]
+#[case("export LANG=C", false)]
+#[case("export $X", true)]
+#[case("export x=$X", false)]
+#[case("declare -x PATH=x", true)]
+#[case("local http_proxy=x", true)]
+#[case("for i in 1 2; do true; done", false)]
+#[case("for PATH in 1 2; do true; done", true)]
+#[case("echo ${i:=1}", false)]
+#[case("echo ${IFS:=1}", true)]
+#[case("echo $((IFS += 1))", true)]
+#[case("echo $((IFS <<= 1))", true)]
+#[case("echo $((IFS == 1))", false)]
+fn what_sets_a_variable_that_matters_is_an_assignment(#[case] line: &str, #[case] sets: bool) {
+    let parsed = parse(line).unwrap();
+    let mut names = parsed
+        .commands
+        .iter()
+        .flat_map(|command| &command.assignments);
+    assert_eq!(
+        names.any(|set| !is_harmless_variable(&set.name)),
+        sets,
+        "{parsed:?}"
+    );
+}
+
+#[rstest]
 #[case("git status", Reading::Inside)]
 #[case("git --no-pager log --oneline -5", Reading::Inside)]
 #[case("git push", Reading::Not)]

@@ -14,6 +14,9 @@ pub(super) fn matters(name: &str) -> bool {
     !is_harmless_variable(name) && (!own || known)
 }
 
+/// Stands for a name that is not known.
+const ANY: &str = "?";
+
 /// A variable of this name gets a value that is not known.
 pub(super) fn set(name: &str) -> Assignment {
     Assignment {
@@ -28,7 +31,15 @@ pub(super) fn set(name: &str) -> Assignment {
 /// The variables that matter which a builtin of the shell sets.
 pub(super) fn set_by(command: &Command) -> Vec<Assignment> {
     let args = command.words.get(1..).unwrap_or(&[]);
-    let text = |word: &Word| word.text.clone();
+    // A name that is not plain may be any.
+    let text = |word: &Word| {
+        let name = word.text.split('=').next().unwrap_or("");
+        if word.kind == WordKind::Dynamic && (name.is_empty() || name.contains(['$', '{'])) {
+            ANY.to_owned()
+        } else {
+            word.text.clone()
+        }
+    };
     let names: Vec<String> = match command.program() {
         Some(
             "read" | "getopts" | "mapfile" | "readarray" | "export" | "readonly" | "declare"
@@ -55,7 +66,7 @@ pub(super) fn set_by(command: &Command) -> Vec<Assignment> {
     plain
         .filter(|name| {
             let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            begins && matters(name)
+            *name == ANY || begins && matters(name)
         })
         .map(set)
         .collect()
