@@ -87,24 +87,31 @@ fn found(view: &ToolView, name: &str) -> Result<Listing, Stop> {
 }
 
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
-    let mut loaded = at.load(args.options.flags())?;
+    let loaded = at.load(args.options.flags())?;
     let named = args
         .options
         .session
         .clone()
         .or_else(|| loaded.session.clone());
-    if named.is_none() {
-        loaded.config.store.url = Some("memory:".to_owned());
-    }
-    let whole = at.build(loaded.config)?;
-    let arguments = arguments(at, args.args.as_ref())?;
+    let whole = match named {
+        Some(_) => at.build(loaded.config)?,
+        None => at.build_without_sessions(loaded.config)?,
+    };
+    let call_id = CallId::mint(&**whole.clock());
+    let arguments = match arguments(at, args.args.as_ref()) {
+        Ok(arguments) => Arguments::parse(arguments),
+        Err(stop) => return unmade(at, &args.name, call_id, stop),
+    };
     let call = RawCall {
-        id: CallId::mint(&**whole.clock()),
+        id: call_id.clone(),
         name: args.name.clone(),
-        arguments: Arguments::parse(arguments),
+        arguments,
     };
     let agent = whole.caller();
-    let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
+    let held = match named.as_ref().map(|id| hold(&whole, id)).transpose() {
+        Ok(held) => held,
+        Err(stop) => return unmade(at, &args.name, call_id, stop),
+    };
     let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     let work = async {
@@ -144,6 +151,34 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
             Err(failure.into())
         }
     }
+}
+
+/// A call that was never made is told as one that failed, where programs read: they always get one
+/// output. Its arguments are left out, as nothing has said yet which of them are sensitive.
+fn unmade(at: &Invocation<'_>, name: &str, id: CallId, stop: Stop) -> Result<ExitCode, Stop> {
+    let failure = match stop {
+        Stop::Failed(failure) if at.global.json => failure,
+        other => return Err(other),
+    };
+    let message = format!("failed to {}", failure.message);
+    let mut error = outfitter_core::ErrorInfo::new(failure.code, message);
+    error.hint.clone_from(&failure.hint);
+    let output = ToolOutput {
+        tool_name: name.to_owned(),
+        tool_call_id: id,
+        tool_call_args: serde_json::json!({}),
+        status: outfitter_core::Status::Error,
+        result: None,
+        error: Some(error),
+        ui_hints: None,
+        artifacts: Vec::new(),
+        truncated: None,
+    };
+    at.out.bytes(&encoded(|out| {
+        outfitter_codec::encode_tool_output(&output, out)
+    })?)?;
+    at.out.tell(&failure.lines());
+    Ok(ExitCode::from(failure.code.exit()))
 }
 
 fn said(at: &Invocation<'_>, output: &ToolOutput) -> Result<ExitCode, Stop> {

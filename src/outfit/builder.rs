@@ -42,6 +42,16 @@ pub struct Builder {
     model: Option<Arc<dyn ModelProvider>>,
     clock: Arc<dyn Clock>,
     supervisor: Option<SupervisorProgram>,
+    sessions: Sessions,
+}
+
+/// Where sessions are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sessions {
+    /// Where the configuration says.
+    Stored,
+    /// In memory, until the program ends.
+    Unstored,
 }
 
 impl Builder {
@@ -58,7 +68,16 @@ impl Builder {
             model: None,
             clock: Arc::new(SystemClock),
             supervisor: None,
+            sessions: Sessions::Stored,
         }
+    }
+
+    /// Keeps sessions and artifacts in memory only. What people approved for longer is still where
+    /// the configuration says, and holds.
+    #[must_use]
+    pub(crate) fn without_sessions(mut self) -> Self {
+        self.sessions = Sessions::Unstored;
+        self
     }
 
     /// Adds a tool. Tools written with `#[tool]` add themselves once their crate is linked.
@@ -154,7 +173,12 @@ impl Builder {
             StoreUrl::Sqlite(path) => std::path::absolute(path).ok(),
             StoreUrl::Memory => None,
         };
-        let store = outfitter_store::open(&url, &data_dir, self.clock.clone());
+        let mut store = outfitter_store::open(&url, &data_dir, self.clock.clone());
+        if self.sessions == Sessions::Unstored {
+            let unstored = outfitter_store::open(&StoreUrl::Memory, &data_dir, self.clock.clone());
+            store.log = unstored.log;
+            store.artifacts = unstored.artifacts;
+        }
         let skills = skills::catalog(&self.config, &self.environment)?;
         let mut sources = self.sources;
         sources.push(Arc::new(SkillSource::new(skills.clone())));

@@ -20,3 +20,17 @@ fn a_call_in_no_session_leaves_no_folder_of_one() {
         }
     }
 }
+
+#[test]
+fn a_call_for_programs_whose_arguments_could_not_be_read_printed_no_output() {
+    let world = World::new();
+    let ran = world.run(&["--json", "tools", "call", "calculator", "--args", "@nofile"]);
+    assert_eq!(ran.code, 2, "{}", ran.shown());
+    let output = ran.json();
+    assert_eq!(output["tool_name"], "calculator");
+    assert_eq!(output["status"], "error");
+    assert_eq!(output["error"]["code"], "usage");
+    // People are told the same, and no output.
+    let ran = world.run(&["tools", "call", "calculator", "--args", "@nofile"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+}

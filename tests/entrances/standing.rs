@@ -238,6 +238,32 @@ fn a_yes_over_agui_holds_as_long_as_it_says() {
     serving.stop();
 }
 
+#[test]
+fn a_direct_call_in_no_session_did_not_know_what_was_approved_for_its_workspace() {
+    let world = world("");
+    let call = || {
+        let args = ["--json", "tools", "call", "execute_shell_command", "--args"];
+        let ran = world.run(&[&args[..], &["{\"command\": \"touch done.txt\"}"]].concat());
+        let output: Value = serde_json::from_str(&ran.stdout).unwrap();
+        output["error"]["code"].clone()
+    };
+    assert_eq!(call(), "needs_approval");
+    let mut terminal = Terminal::start(&world, &["run", "--session", "one", "go"]);
+    terminal.until("a: always");
+    terminal.until("> ");
+    terminal.types("a\n");
+    terminal.until("all done");
+    assert_eq!(terminal.exits(), 0);
+    assert_eq!(call(), Value::Null);
+    let sessions = world.run(&["--json", "sessions", "list"]).exits(0).stdout;
+    let sessions: Value = serde_json::from_str(&sessions).unwrap();
+    assert_eq!(
+        sessions["sessions"].as_array().unwrap().len(),
+        1,
+        "{sessions}"
+    );
+}
+
 /// At the terminal: `s` for the session, while somebody is there; `a` for the workspace, also where
 /// nobody is; neither where nobody shall be asked.
 #[test]
