@@ -139,12 +139,13 @@ impl Outfitter {
                 level: Some(Level::None),
                 finding: format!(
                     "level none: {}@{} port {}, {}, workspace {}; nothing confines a command within \
-                     that account",
+                     that account{}",
                     account.user,
                     account.host,
                     account.port,
                     sandbox.machine().unwrap_or_default(),
                     sandbox.info().workspace.display(),
+                    said_after(sandbox.left_out()),
                 ),
                 hint: None,
             },
@@ -164,6 +165,11 @@ impl Outfitter {
         self.forget_session_dir(&scope, &session).await;
         Some(found)
     }
+}
+
+/// What could not be laid in, behind what is found.
+fn said_after(left_out: &[String]) -> String {
+    left_out.iter().map(|why| format!("; {why}")).collect()
 }
 
 /// Where a session that is served has its files there, beneath the workspace.
