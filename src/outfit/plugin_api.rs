@@ -193,11 +193,14 @@ async fn file(path: &str) -> Result<String, NotThere> {
 fn bounded(path: &Path) -> std::io::Result<String> {
     use std::io::{Error, ErrorKind};
     let most = MAX_DOCUMENT_BYTES as u64;
+    // What is no file may have no end, or none that comes: opening a pipe waits for its writer.
+    let is_file = |metadata: std::fs::Metadata| match metadata.is_file() {
+        true => Ok(()),
+        false => Err(Error::new(ErrorKind::InvalidInput, "it is no file")),
+    };
+    is_file(std::fs::metadata(path)?)?;
     let file = std::fs::File::open(path)?;
-    // What is no file may have no end, or none that comes.
-    if !file.metadata()?.is_file() {
-        return Err(Error::new(ErrorKind::InvalidInput, "it is no file"));
-    }
+    is_file(file.metadata()?)?;
     let mut bytes = Vec::new();
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -285,5 +288,18 @@ mod tests {
     #[case("", None)]
     fn the_last_word_may_name_a_variable(#[case] text: &str, #[case] named: Option<(&str, &str)>) {
         assert_eq!(variable(text), named);
+    }
+
+    #[test]
+    fn a_document_that_is_a_pipe_was_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("api.json");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let error = bounded(&pipe).unwrap_err();
+        assert_eq!(error.to_string(), "it is no file");
+        let file = dir.path().join("real.json");
+        std::fs::write(&file, "{}").unwrap();
+        assert_eq!(bounded(&file).unwrap(), "{}");
     }
 }
