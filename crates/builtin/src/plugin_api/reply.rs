@@ -163,7 +163,7 @@ fn refused(status: u16, method: &Method, headers: &HeaderMap) -> Option<ErrorInf
         429 => Code::RateLimited,
         408 | 504 => Code::Timeout,
         502 => Code::ProtocolError,
-        500.. => Code::Unavailable,
+        500..=599 => Code::Unavailable,
         _ => Code::Failed,
     };
     let mut error = ErrorInfo::new(code, format!("the API answered {status}"));
@@ -200,4 +200,24 @@ fn header(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
     let value = headers.get(name)?;
     let text = String::from_utf8_lossy(value.as_bytes());
     Some(text.chars().take(MAX_HEADER_CHARS).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(500, Code::Unavailable)]
+    #[case(599, Code::Unavailable)]
+    #[case(600, Code::Failed)]
+    #[case(999, Code::Failed)]
+    fn a_status_that_none_is_was_told_as_worth_another_try(
+        #[case] status: u16,
+        #[case] code: Code,
+    ) {
+        let error = refused(status, &Method::GET, &HeaderMap::new()).unwrap();
+        assert_eq!((error.code, error.retryable), (code, code.retryable()));
+        assert_eq!(error.retryable, status < 600);
+    }
 }
