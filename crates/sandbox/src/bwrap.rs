@@ -70,7 +70,7 @@ pub(crate) struct Bubblewrap {
 /// A session's sandbox, held by bubblewrap. It is tried before it is given out.
 ///
 /// # Errors
-/// [`SandboxError::Unavailable`] when there is no `bwrap`, or it cannot make its namespaces here,
+/// [`SandboxError::Unavailable`] when there is no `bwrap`, or it cannot make its namespaces and mounts here,
 /// with what it said; [`SandboxError::Io`] when the session's directory cannot be made.
 pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbox, SandboxError> {
     let program = find(&session.host, session.files.workspace())?;
@@ -91,9 +91,21 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
         network: policy.reach != Reach::Nothing,
         account: None,
     };
-    open_held(session, policy, info, |confined| {
+    let (supervisor, workspace) = (session.supervisor.clone(), info.workspace.clone());
+    let mut trial = None;
+    let opened = open_held(session, policy, info, |confined| {
+        let nothing = ["/usr/bin/env", "true"].map(OsString::from).to_vec();
+        trial = Some(bubblewrap.hold(nothing, OsStr::new(""), &workspace, &confined));
         Hold::Bubblewrap(bubblewrap, confined)
-    })
+    })?;
+    // With what is shown here, too: where it cannot be mounted, that is no command's exit.
+    if let Some(trial) = trial.transpose()? {
+        let (exit, said) = run(&supervisor, trial.argv, trial.confinement).await?;
+        if exit != Some(Ending::Code(0)) {
+            return Err(refused(&said));
+        }
+    }
+    Ok(opened)
 }
 
 /// Whether it works here, with what it says of its version. `dir` is for the two files it takes.
