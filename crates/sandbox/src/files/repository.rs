@@ -10,6 +10,15 @@ use crate::protected::fold;
 
 pub(super) const WHY: &str = "it is the metadata of a git repository";
 
+/// Why no file of this name is written where no repository is yet.
+pub(super) const WHY_HEAD: &str = "git takes a directory with a file of this name for a repository, and runs what its config says";
+
+/// Whether a file of this name could make a directory a repository. Every form of one needs it, so
+/// the order in which its parts are written does not matter.
+pub(super) fn could_make_one(name: &str) -> bool {
+    name == "HEAD"
+}
+
 /// How far up a repository is looked for.
 const MAX_ANCESTORS: u32 = 256;
 

@@ -302,6 +302,9 @@ fn judged_name<'p>(place: &'p Place<'_>) -> Result<(&'p str, &'p str), FilesErro
     if repository::names_metadata(&place.relative) {
         return Err(protected(&place.shown, repository::WHY));
     }
+    if repository::could_make_one(name) {
+        return Err(protected(&place.shown, repository::WHY_HEAD));
+    }
     if startup::names_configuration(&place.relative) {
         return Err(protected(&place.shown, startup::WHY_CONFIGURATION));
     }

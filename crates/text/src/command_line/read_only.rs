@@ -188,7 +188,9 @@ fn reads(program: &str, args: &[Word]) -> bool {
         // What they run is judged beside them.
         "env" | "nice" | "timeout" | "command" | "xargs" | "sh" | "bash" | "dash" => true,
         "time" => without(args, "o", &["output"]),
-        "cargo" | "rustc" | "node" | "npm" | "python3" | "python" | "go" | "gcc" | "make" => {
+        // Not cargo, rustc, go, node, npm or python: what stands in front of them on many machines
+        // runs the one that a file of the workspace names.
+        "gcc" | "make" => {
             args.len() == 1 && args[0].is_literal() && args[0].text == "--version"
         }
         _ => false,

@@ -91,3 +91,30 @@ async fn metadata_may_be_read(#[values(Machine::Ours, Machine::Theirs)] machine:
     };
     assert_eq!(world.read(".git/config").await.unwrap(), "[core]");
 }
+
+/// Every form of a repository needs a `HEAD`, so it does not matter which part comes last.
+#[rstest]
+#[tokio::test]
+async fn the_parts_of_a_repository_are_not_put_together(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = world(machine).await else {
+        return;
+    };
+    for (path, text) in [
+        ("parts/config", "[core]\nfsmonitor = touch run"),
+        ("parts/objects/x", ""),
+        ("parts/refs/x", ""),
+    ] {
+        let written = put(text, PutMode::Replace, None);
+        world.files.put(here(path), written).await.unwrap();
+    }
+    for mode in [PutMode::Replace, PutMode::Create, PutMode::Append] {
+        let head = put("ref: refs/heads/main", mode, None);
+        let error = world.files.put(here("parts/HEAD"), head).await.unwrap_err();
+        assert!(
+            matches!(&error, FilesError::Protected { why, .. } if why.contains("git")),
+            "{mode:?}: {error:?}"
+        );
+    }
+}
