@@ -190,9 +190,7 @@ fn reads(program: &str, args: &[Word]) -> bool {
         "time" => without(args, "o", &["output"]),
         // Not cargo, rustc, go, node, npm or python: what stands in front of them on many machines
         // runs the one that a file of the workspace names.
-        "gcc" | "make" => {
-            args.len() == 1 && args[0].is_literal() && args[0].text == "--version"
-        }
+        "gcc" | "make" => args.len() == 1 && args[0].is_literal() && args[0].text == "--version",
         _ => false,
     }
 }
