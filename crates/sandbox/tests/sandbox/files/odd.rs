@@ -190,7 +190,15 @@ fn a_file_that_grows_is_read_to_an_end_and_never_taken_for_what_it_was() {
         .append(true)
         .open(world.path("log"))
         .unwrap();
+    // Set also where an assertion fails, or the writer would go on for ever.
+    struct Stops<'a>(&'a AtomicBool);
+    impl Drop for Stops<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Release);
+        }
+    }
     std::thread::scope(|scope| {
+        let _stops = Stops(&stop);
         scope.spawn(|| {
             while !stop.load(Ordering::Acquire) {
                 grows.write_all(b"more\n").unwrap();
@@ -207,10 +215,13 @@ fn a_file_that_grows_is_read_to_an_end_and_never_taken_for_what_it_was() {
                 .unwrap();
             assert!(chunk.bytes.len() as u64 <= chunk.size);
             assert!(chunk.bytes.starts_with(b"first\n"));
+            while fs::metadata(world.path("log")).unwrap().len() <= chunk.size {
+                std::thread::yield_now();
+            }
             let stale = put("lost", PutMode::Replace, Some(Hash::of(&chunk.bytes)));
-            let _ = runtime.block_on(world.files.put(here("log"), stale));
+            let refused = runtime.block_on(world.files.put(here("log"), stale));
+            assert!(refused.is_err(), "{refused:?}");
         }
-        stop.store(true, Ordering::Release);
     });
 }
 
