@@ -27,7 +27,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     let whole = Arc::new(whole);
     runtime()?.block_on(async {
         // Before anybody is told that it serves: by default the signal ends a process.
-        let hangup = hangup()?;
+        let (hangup, signals) = (hangup()?, Signals::but_hangup()?);
         whole.connect().await?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
@@ -54,7 +54,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             .local_addr()
             .map_err(|error| Failure::of(Code::Internal, &error))?;
         whole.own_addresses().add(bound);
-        say(at, &whole, bound)?;
+        let warnings = super::idle::warned(at, &whole);
+        say(at, &whole, bound, warnings)?;
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
@@ -65,19 +66,25 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             check: may_listen,
         };
         let serving = reload.with_each(hangup, serving);
-        let ended = until_stopped_by(Signals::but_hangup()?, &cancel, serving).await?;
+        let ended = until_stopped_by(signals, &cancel, serving).await?;
         whole.disconnect().await;
         ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn say(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Result<(), Stop> {
+fn say(
+    at: &Invocation<'_>,
+    whole: &Outfitter,
+    bound: SocketAddr,
+    warnings: Vec<String>,
+) -> Result<(), Stop> {
     if at.global.json {
         let serving = Serving {
             v: 1,
             url: format!("http://{bound}"),
             started_ms: whole.clock().now().0,
+            warnings,
         };
         return documents::write_line(at, &serving);
     }

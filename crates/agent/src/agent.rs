@@ -2,16 +2,18 @@
 
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use outfitter_core::{CallEnd, Cancel, EventSink, RawCall, SessionFacts};
+use outfitter_core::{CallEnd, Cancel, EventSink, Fence, RawCall, Scope, SessionFacts, SessionId};
 
 use crate::RunError;
 use crate::answers;
 use crate::mode;
 use crate::parts::AgentParts;
+use crate::recover;
 use crate::request::{Input, RunEnd, RunRequest, TurnWorkflow};
 use crate::run::Run;
 use crate::session::{Session, Sessions};
 use crate::workflow::{WorkflowChoice, Workflows};
+use crate::writer::append;
 
 /// A configured loop. Runs of different sessions may be made at once.
 pub struct Agent {
@@ -115,6 +117,29 @@ impl Agent {
         let end = Box::pin(run.call_directly(call)).await?;
         taken.keep(run.into_log().await);
         Ok(end)
+    }
+
+    /// Ends in the log the runs of a session that have no end, because the process that made them
+    /// went away. Their turn can be continued all the same. Gives whether there were any.
+    ///
+    /// # Errors
+    /// [`RunError`] when a run of this process works on the session, or the log fails.
+    pub async fn end_broken_off(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<bool, RunError> {
+        let parts = self.parts();
+        let mut taken = self.sessions.take(scope.clone(), session.clone())?;
+        let mut log = taken.read(&*parts.log).await?;
+        let dead = recover::broken_off(&log, parts.clock.now(), &*parts.clock);
+        let any = !dead.is_empty();
+        if any {
+            let fence = Fence(log.fence.0 + 1);
+            append(&*parts.log, (scope, session), fence, &mut log, dead).await?;
+        }
+        taken.keep(log);
+        Ok(any)
     }
 
     /// What the specs of a session depend on now, as its log says it. No run is kept from the

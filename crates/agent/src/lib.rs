@@ -50,6 +50,7 @@ pub use parts::{AgentParts, AgentSettings};
 pub use progress::ProgressSettings;
 pub use prompt::{CommonPrompt, Section, SectionName, SystemPrompt};
 pub use queue::{EventQueue, NoSubscriber};
+pub use recover::is_end_of_broken_off;
 pub use request::{Answered, Input, Note, RunEnd, RunRequest, TurnWorkflow};
 pub use session::{Session, Told};
 pub use standing::Standing;

@@ -48,6 +48,13 @@ pub(crate) fn broken_off(log: &TurnLog, at: UnixMs, clock: &dyn Clock) -> Vec<Ne
         .collect()
 }
 
+/// Whether a run that ends so broke off, and its end was written by who found it.
+#[must_use]
+pub fn is_end_of_broken_off(outcome: RunOutcome, output: &RunOutput) -> bool {
+    let code = output.error.as_ref().map(|error| error.code);
+    outcome == RunOutcome::Failed && code == Some(Code::Interrupted)
+}
+
 /// The result of a call whose run broke off while it was changing something.
 pub(crate) fn interrupted() -> ErrorInfo {
     ErrorInfo::new(

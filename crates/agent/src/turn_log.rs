@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, CallId, Code, EntryBody, EventBody, EventSeq, Fence, Hash, Hashing, Interrupt, Message,
+    Answer, CallId, EntryBody, EventBody, EventSeq, Fence, Hash, Hashing, Interrupt, Message,
     MessageRole, Mode, RequestMade, RunId, RunOutcome, RunOutput, Seq, TokenUsage, ToolCall,
     ToolName, WorkflowInUse,
 };
 use outfitter_tools::approved_from_now_on;
 
 use crate::failures::Failures;
-use crate::usage;
+use crate::{recover, usage};
 
 /// A session's log, folded. A pure function of its entries: live runs, resumed runs and recoveries
 /// all see the same.
@@ -92,6 +92,8 @@ pub(crate) struct TurnState {
     pub(crate) run: Option<RunId>,
     /// How that run ended.
     pub(crate) outcome: Option<RunOutcome>,
+    /// Whether that end was written for it, because its process went away.
+    cut_off: bool,
     /// Whether it ended in the middle of a reply, whose part is the last message.
     broken_off_reply: bool,
 }
@@ -186,6 +188,7 @@ impl TurnLog {
                     }
                     turn.run = Some(run.clone());
                     turn.outcome = None;
+                    turn.cut_off = false;
                 }
             }
             EventBody::Message(message) => self.apply_message(run, message),
@@ -231,6 +234,7 @@ impl TurnLog {
                     .filter(|turn| turn.run.as_ref() == Some(run))
                 {
                     turn.outcome = Some(*outcome);
+                    turn.cut_off = recover::is_end_of_broken_off(*outcome, output);
                     turn.broken_off_reply = in_reply;
                 }
             }
@@ -244,10 +248,9 @@ impl TurnLog {
     /// Whether a run that ends so ends in the middle of a reply: a whole reply without calls would
     /// have made it a success. A run that broke off with its process recorded whole replies only.
     fn ends_in_reply(&self, outcome: RunOutcome, output: &RunOutput) -> bool {
-        let error = output.error.as_ref().map(|error| error.code);
         let stopped = match outcome {
             RunOutcome::Cancelled => true,
-            RunOutcome::Failed => error != Some(Code::Interrupted),
+            RunOutcome::Failed => !recover::is_end_of_broken_off(outcome, output),
             RunOutcome::Success | RunOutcome::Waiting | RunOutcome::Limit => false,
         };
         stopped
@@ -354,12 +357,19 @@ impl TurnLog {
             .is_some_and(|turn| turn.outcome != Some(RunOutcome::Success))
     }
 
-    /// Whether the run that last worked on the turn has no end: its process went away.
+    /// Whether the process of the run that last worked on the turn went away: it has no end, or
+    /// one that was written for it.
     #[must_use]
     pub fn is_broken_off(&self) -> bool {
         self.turn
             .as_ref()
-            .is_some_and(|turn| turn.outcome.is_none())
+            .is_some_and(|turn| turn.outcome.is_none() || turn.cut_off)
+    }
+
+    /// Whether a run of the session has no end, be it a direct call.
+    #[must_use]
+    pub fn has_unended_runs(&self) -> bool {
+        !self.unfinished.is_empty()
     }
 
     /// Whether the tools of this turn may still be chosen: no request of it was made yet. What was

@@ -118,24 +118,33 @@ impl Writer {
         folded: &mut TurnLog,
         entries: Vec<NewEntry>,
     ) -> Result<(), JournalError> {
-        let append = Append {
-            session: &self.session,
-            expected: folded.head,
-            fence: self.fence,
-            entries: entries.clone(),
-        };
-        self.log
-            .append(&self.scope, append)
-            .await
-            .inspect_err(|error| {
-                tracing::warn!(%error, session = %self.session, "an append was refused");
-            })?;
-        folded.fence = self.fence;
-        for entry in &entries {
-            folded.apply(&entry.run, entry.event, &entry.body);
-        }
-        Ok(())
+        let place = (&self.scope, &self.session);
+        append(&*self.log, place, self.fence, folded, entries).await
     }
+}
+
+/// Appends to a session, and to the fold of its log.
+pub(crate) async fn append(
+    log: &dyn Log,
+    (scope, session): (&Scope, &SessionId),
+    fence: Fence,
+    folded: &mut TurnLog,
+    entries: Vec<NewEntry>,
+) -> Result<(), JournalError> {
+    let append = Append {
+        session,
+        expected: folded.head,
+        fence,
+        entries: entries.clone(),
+    };
+    log.append(scope, append).await.inspect_err(|error| {
+        tracing::warn!(%error, %session, "an append was refused");
+    })?;
+    folded.fence = fence;
+    for entry in &entries {
+        folded.apply(&entry.run, entry.event, &entry.body);
+    }
+    Ok(())
 }
 
 #[async_trait]

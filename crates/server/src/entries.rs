@@ -1,8 +1,9 @@
 //! The log, read for people: the events of a session or a run, and the session of an id.
 
+use outfitter_agent::is_end_of_broken_off;
 use outfitter_core::{
-    Entry, EntryBody, Event, EventBody, InterruptId, Log, Mention, PageRequest, RunId, Scope, Seq,
-    SessionId, SessionSummary, StoreError,
+    Entry, EntryBody, Event, EventBody, InterruptId, Log, Mention, PageRequest, RunId, RunOutcome,
+    Scope, Seq, SessionId, SessionSummary, StoreError,
 };
 
 /// Entries or sessions read at a time.
@@ -41,24 +42,47 @@ pub(crate) async fn each(
     }
 }
 
-/// The last event of a session, where the last entry is one.
-pub(crate) async fn last(
+/// How a session stands, as far as its last entries tell.
+pub(crate) enum Standing {
+    /// The run that last worked on its turn ended so, and nothing came after that.
+    Ended(RunOutcome),
+    /// The whole log must be read to know.
+    Unknown,
+}
+
+/// Entries that are looked at for how a session stands: a direct call has no more than these.
+const TAIL: u64 = 8;
+
+/// How a session stands, without a look at all of it.
+pub(crate) async fn standing(
     log: &dyn Log,
     scope: &Scope,
     session: &SessionSummary,
-) -> Result<Option<EventBody>, StoreError> {
-    let page = log
-        .read(scope, &session.id, Seq(session.entries), PAGE)
-        .await?;
-    Ok(page.entries.last().and_then(|entry| match &entry.body {
-        EntryBody::Event(event) => Some(event.clone()),
-        EntryBody::Request(_)
-        | EntryBody::Intent(_)
-        | EntryBody::Answer(_)
-        | EntryBody::Activated(_)
-        | EntryBody::Suggested(_)
-        | EntryBody::Workflow(_) => None,
-    }))
+) -> Result<Standing, StoreError> {
+    let from = Seq(session.entries.saturating_sub(TAIL - 1).max(1));
+    let page = log.read(scope, &session.id, from, PAGE).await?;
+    let Some(last) = page.entries.last() else {
+        return Ok(Standing::Unknown);
+    };
+    let is_direct = page.entries.iter().any(|entry| {
+        let begins = match &entry.body {
+            EntryBody::Event(EventBody::RunStarted(started)) => started.model.is_none(),
+            _ => false,
+        };
+        begins && entry.run == last.run
+    });
+    // A direct call works on no turn: what came before it counts.
+    if is_direct {
+        return Ok(Standing::Unknown);
+    }
+    Ok(match &last.body {
+        EntryBody::Event(EventBody::RunFinished { outcome, output })
+            if !is_end_of_broken_off(*outcome, output) =>
+        {
+            Standing::Ended(*outcome)
+        }
+        _ => Standing::Unknown,
+    })
 }
 
 /// All sessions of a scope, the last changed first.

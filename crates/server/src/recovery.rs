@@ -2,20 +2,26 @@
 //! nobody answers expires.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use outfitter_agent::TurnLog;
-use outfitter_core::{EventBody, Principal, RunOutcome, Scope, SessionSummary, StoreError};
+use outfitter_agent::{RunError, TurnLog};
+use outfitter_core::{Principal, RunOutcome, Scope, SessionSummary, StoreError};
 
 use crate::app::App;
-use crate::entries;
+use crate::entries::{self, Standing};
 use crate::live::Place;
 
 /// Sessions that go on at once when nobody has asked.
 const AT_ONCE: usize = 8;
 
-/// Looks through the sessions of the known scopes: turns that broke off go on, and what waits is
-/// taken into the table.
+/// How long the ends of runs that were dropped may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Looks through the sessions of the known scopes: turns that broke off go on, runs that have no
+/// end get one, and what waits is taken into the table. Once the server stops nothing goes on any
+/// more, and what is left to be ended is ended still: the log of a server that ended in good order
+/// has no run without an end.
 pub(crate) async fn recover(app: &Arc<App>) {
     for scope in app.principals.known_scopes() {
         let Some(who) = app.principals.on_behalf(&scope).map(Arc::new) else {
@@ -35,6 +41,19 @@ pub(crate) async fn recover(app: &Arc<App>) {
     }
 }
 
+/// Writes the ends of runs that can do so no more.
+pub(crate) async fn end_each(app: &Arc<App>, places: Vec<Place>) {
+    let all = async {
+        for place in &places {
+            end(app, place).await;
+        }
+    };
+    if tokio::time::timeout(LAST_WORDS, all).await.is_err() {
+        tracing::warn!("runs were left without an end");
+    }
+}
+
+/// The sessions whose turn broke off. Runs without a turn are ended at once.
 async fn broken_off(
     app: &Arc<App>,
     scope: &Scope,
@@ -42,12 +61,14 @@ async fn broken_off(
 ) -> Result<Vec<Place>, StoreError> {
     let mut places = Vec::new();
     for session in entries::sessions(&*app.log, scope).await? {
-        match look_at(app, scope, who, &session).await {
-            Ok(true) => places.push(Place {
-                scope: scope.clone(),
-                session: session.id,
-            }),
-            Ok(false) => {}
+        let place = Place {
+            scope: scope.clone(),
+            session: session.id.clone(),
+        };
+        match look_at(app, &place, who, &session).await {
+            Ok(Rest::Turn) => places.push(place),
+            Ok(Rest::Call) => end(app, &place).await,
+            Ok(Rest::None) => {}
             Err(error) => {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(error, session = %session.id, "a session could not be looked at");
@@ -57,35 +78,43 @@ async fn broken_off(
     Ok(places)
 }
 
-/// Whether the session broke off. The last entry of a session at rest is the end of a run.
+/// What is left to be done in a session.
+enum Rest {
+    None,
+    /// A turn broke off: it goes on.
+    Turn,
+    /// A call that belongs to no turn broke off: it gets its end.
+    Call,
+}
+
+/// What broke off in the session. What it waits for is taken into the table.
 async fn look_at(
     app: &Arc<App>,
-    scope: &Scope,
+    place: &Place,
     who: &Arc<Principal>,
     session: &SessionSummary,
-) -> Result<bool, StoreError> {
-    let place = Place {
-        scope: scope.clone(),
-        session: session.id.clone(),
-    };
-    if app.live.is_at_work(&place) {
-        return Ok(false);
+) -> Result<Rest, StoreError> {
+    if app.live.is_at_work(place) {
+        return Ok(Rest::None);
     }
-    match entries::last(&*app.log, scope, session).await? {
-        Some(EventBody::RunFinished {
-            outcome: RunOutcome::Waiting,
-            ..
-        }) => {
-            let log = TurnLog::read(&*app.log, scope, &session.id).await?;
-            app.waits.set(place, who.clone(), log.waiting());
-            Ok(false)
-        }
-        Some(EventBody::RunFinished { .. }) => Ok(false),
-        Some(_) | None => {
-            let log = TurnLog::read(&*app.log, scope, &session.id).await?;
-            Ok(log.is_broken_off())
-        }
+    match entries::standing(&*app.log, &place.scope, session).await? {
+        Standing::Unknown | Standing::Ended(RunOutcome::Waiting) => {}
+        Standing::Ended(
+            RunOutcome::Success | RunOutcome::Failed | RunOutcome::Cancelled | RunOutcome::Limit,
+        ) => return Ok(Rest::None),
     }
+    let log = TurnLog::read(&*app.log, &place.scope, &session.id).await?;
+    if log.is_broken_off() {
+        return Ok(Rest::Turn);
+    }
+    let waiting = log.waiting();
+    if !waiting.is_empty() {
+        app.waits.set(place.clone(), who.clone(), waiting);
+    }
+    Ok(match log.has_unended_runs() {
+        true => Rest::Call,
+        false => Rest::None,
+    })
 }
 
 /// Lets what nobody answers expire, until the server stops.
@@ -105,7 +134,24 @@ pub(crate) async fn expire(app: &Arc<App>) {
 }
 
 async fn to_its_end(app: &Arc<App>, who: Arc<Principal>, place: Place) {
-    if let Some(started) = app.go_on(who, &place).await {
+    if !app.live.stop().is_cancelled()
+        && let Some(started) = app.go_on(who, &place).await
+    {
         while started.mailbox.next().await.is_some() {}
+        return;
+    }
+    end(app, &place).await;
+}
+
+/// Ends the runs of a session that have no end, unless somebody works on it.
+async fn end(app: &Arc<App>, place: &Place) {
+    let Ok(_held) = app.hold(place) else { return };
+    let agent = app.host.agent();
+    match agent.end_broken_off(&place.scope, &place.session).await {
+        Ok(_) | Err(RunError::Busy(_)) => {}
+        Err(error) => {
+            let error = error.to_info();
+            tracing::warn!(%error, session = %place.session, "a run was left without an end");
+        }
     }
 }

@@ -77,15 +77,10 @@ impl Server {
         let stop = app.live.stop().clone();
         let served = connection::serve(listener, self.router, stop.clone(), grace);
         let mut served = std::pin::pin!(served);
+        let mut recovering = JoinSet::new();
         {
             let app = app.clone();
-            tasks.spawn(async move {
-                let stop = app.live.stop().clone();
-                tokio::select! {
-                    () = recovery::recover(&app) => {}
-                    () = stop.cancelled() => {}
-                }
-            });
+            recovering.spawn(async move { recovery::recover(&app).await });
         }
         {
             let app = app.clone();
@@ -97,8 +92,15 @@ impl Server {
                 if let Some(stop_mounted) = &self.stop_mounted {
                     stop_mounted();
                 }
-                // Runs record their ends while their streams are still read.
-                tokio::join!(app.live.end_all(grace), served);
+                // Runs record their ends while their streams are still read, and those of an
+                // earlier server that nobody has come to are ended too.
+                let recovered = tokio::time::timeout(grace, recovering.join_next());
+                let (cut_off, (), recovered) =
+                    tokio::join!(app.live.end_all(grace), served, recovered);
+                if recovered.is_err() {
+                    tracing::warn!("sessions were left that broke off");
+                }
+                recovery::end_each(&app, cut_off).await;
             }
         }
         tasks.shutdown().await;

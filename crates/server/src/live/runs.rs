@@ -142,8 +142,8 @@ impl Live {
     }
 
     /// Ends every run, and waits for them: each records its end. What does not end in time is
-    /// dropped; its session says so when it is next used.
-    pub(crate) async fn end_all(&self, grace: Duration) {
+    /// dropped where it stands. Gives the sessions of those.
+    pub(crate) async fn end_all(&self, grace: Duration) -> Vec<Place> {
         self.stop.cancel();
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
         let all = async {
@@ -151,10 +151,13 @@ impl Live {
                 report(ended);
             }
         };
-        if tokio::time::timeout(grace, all).await.is_err() {
-            tracing::warn!(left = tasks.len(), "runs did not end in time");
-            tasks.shutdown().await;
+        if tokio::time::timeout(grace, all).await.is_ok() {
+            return Vec::new();
         }
+        tracing::warn!(left = tasks.len(), "runs did not end in time");
+        let left = lock(&self.state).runs.values().cloned().collect::<Vec<_>>();
+        tasks.shutdown().await;
+        left.iter().map(|live| live.place.clone()).collect()
     }
 
     /// Drops every run where it stands: whoever served is gone.

@@ -278,7 +278,17 @@ pub(crate) struct Served {
 impl Served {
     /// Ends it as its operator would.
     pub(crate) async fn stop(mut self) {
+        self.tell_to_stop();
+        self.ended().await;
+    }
+
+    /// Tells it to end.
+    pub(crate) fn tell_to_stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
+    }
+
+    /// Waits for its end, once it was told.
+    pub(crate) async fn ended(mut self) {
         let ended = crate::client::patient(self.task.join_next()).await;
         ended.unwrap().unwrap();
     }

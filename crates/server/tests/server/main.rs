@@ -20,4 +20,5 @@ mod peers;
 mod probes;
 mod runs;
 mod sessions;
+mod stops;
 mod tools;
