@@ -1,5 +1,6 @@
 //! A session's log, folded: the conversation, and how far its last turn got.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -110,10 +111,13 @@ impl TurnLog {
     /// Takes in the next entry of the session.
     pub(crate) fn apply(&mut self, run: &RunId, event: Option<EventSeq>, body: &EntryBody) {
         self.head = self.head.plus(1);
-        if !self.runs.contains_key(run) {
-            self.unfinished.insert(run.clone());
-        }
-        let seen = self.runs.entry(run.clone()).or_default();
+        let seen = match self.runs.entry(run.clone()) {
+            Entry::Occupied(seen) => seen.into_mut(),
+            Entry::Vacant(new) => {
+                self.unfinished.insert(run.clone());
+                new.insert(RunSeen::default())
+            }
+        };
         if let Some(event) = event {
             seen.last_event = seen.last_event.max(event);
         }

@@ -1,42 +1,39 @@
 //! Optional seams that a tool may ask for.
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::{TokenUsage, ToolError, ToolName, ToolSchema};
 
 /// Typed seams by their trait: `ModelProvider`, `ToolIndex`, a host application's own.
+///
+/// There are a handful, and every call has its own: a list is copied and searched faster than a map.
 #[derive(Clone, Default)]
-pub struct Services(Arc<HashMap<TypeId, Box<dyn Any + Send + Sync>>>);
+pub struct Services(Arc<Vec<Service>>);
+
+/// A service by its trait: an `Arc` of it, behind one more, so that a shared list can be copied.
+type Service = (TypeId, Arc<dyn Any + Send + Sync>);
 
 impl Services {
     /// These services and one more, which replaces one of the same trait.
     #[must_use]
-    pub fn with<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
-        let mut map: HashMap<TypeId, Box<dyn Any + Send + Sync>> = HashMap::new();
-        match Arc::try_unwrap(self.0) {
-            Ok(own) => map = own,
-            Err(shared) => {
-                for (id, entry) in shared.iter() {
-                    if let Some(clone) = entry.downcast_ref::<Entry>() {
-                        map.insert(*id, Box::new(clone.clone()));
-                    }
-                }
-            }
+    pub fn with<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+        let id = TypeId::of::<Arc<T>>();
+        let service: Arc<dyn Any + Send + Sync> = Arc::new(service);
+        let all = Arc::make_mut(&mut self.0);
+        match all.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) => *known = service,
+            None => all.push((id, service)),
         }
-        map.insert(TypeId::of::<Arc<T>>(), Box::new(Entry(Arc::new(service))));
-        Self(Arc::new(map))
+        self
     }
 
     /// The service of this trait, if there is one.
     #[must_use]
     pub fn get<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let entry = self
-            .0
-            .get(&TypeId::of::<Arc<T>>())?
-            .downcast_ref::<Entry>()?;
-        entry.0.downcast_ref::<Arc<T>>().cloned()
+        let id = TypeId::of::<Arc<T>>();
+        let (_, service) = self.0.iter().find(|(known, _)| *known == id)?;
+        service.downcast_ref::<Arc<T>>().cloned()
     }
 
     /// The service of this trait; without one the call is `unavailable`.
@@ -48,10 +45,6 @@ impl Services {
             .ok_or_else(|| ToolError::unavailable(format!("there is no {what} here")))
     }
 }
-
-/// A service behind one more `Arc`, so that a shared map can be copied.
-#[derive(Clone)]
-struct Entry(Arc<dyn Any + Send + Sync>);
 
 /// What became of names that were asked to be shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -55,12 +55,15 @@ impl GatewayOptions {
 /// without one it is refused. A session of the legacy era belongs to who began it: for anybody else
 /// it does not exist.
 #[derive(Clone)]
-pub struct McpService {
+pub struct McpService(Arc<Gateway>);
+
+/// What all clones share. A router clones what it mounts for every request.
+struct Gateway {
     inner: StreamableHttpService<Handler, LocalSessionManager>,
     handler: Handler,
     library: Arc<LocalSessionManager>,
-    sessions: Arc<Sessions>,
-    hosts: Arc<[String]>,
+    sessions: Sessions,
+    hosts: Vec<String>,
     long: Arc<Long>,
     stop: CancellationToken,
 }
@@ -76,7 +79,7 @@ impl McpService {
             allowed_origins,
         } = options;
         let stop = CancellationToken::new();
-        let hosts = allowed_hosts.clone().into();
+        let hosts = allowed_hosts.clone();
         let config = StreamableHttpServerConfig::default()
             .with_allowed_hosts(allowed_hosts)
             .with_allowed_origins(allowed_origins)
@@ -85,20 +88,35 @@ impl McpService {
         let library = Arc::<LocalSessionManager>::default();
         let handler = Handler::new(host, clock);
         let served = handler.clone();
-        Self {
+        Self(Arc::new(Gateway {
             inner: StreamableHttpService::new(move || Ok(served.clone()), library.clone(), config),
             handler,
             library,
-            sessions: Arc::default(),
+            sessions: Sessions::default(),
             hosts,
             long: Arc::default(),
             stop,
-        }
+        }))
     }
 
     /// Answers one request. What is refused before it is a message of the protocol is refused as
     /// everywhere in the HTTP API, with `application/problem+json`.
     pub async fn handle<B>(&self, request: Request<B>) -> Answer
+    where
+        B: http_body_util::BodyExt + Send + 'static,
+        B::Error: Display,
+    {
+        self.0.handle(request).await
+    }
+
+    /// Ends every stream and every session, for the end of the server.
+    pub fn stop(&self) {
+        self.0.stop.cancel();
+    }
+}
+
+impl Gateway {
+    async fn handle<B>(&self, request: Request<B>) -> Answer
     where
         B: http_body_util::BodyExt + Send + 'static,
         B::Error: Display,
@@ -205,11 +223,6 @@ impl McpService {
             }
         }
         response
-    }
-
-    /// Ends every stream and every session, for the end of the server.
-    pub fn stop(&self) {
-        self.stop.cancel();
     }
 
     async fn remember(&self, session: &str, who: &Principal) {
