@@ -5,8 +5,8 @@ use std::time::Duration;
 use outfitter_core::{
     Cancel, Credential, CredentialRequest, Outcome, Progress, ToolContext, ToolError, chain,
 };
+use outfitter_process::remains::Passing;
 use serde_json::{Map, Value};
-use tempfile::TempDir;
 
 use crate::describe::{self, Described};
 use crate::environment::{self, Proof};
@@ -170,7 +170,7 @@ impl Program {
 }
 
 /// A folder for one call, gone with the value.
-fn scratch(host: &Host) -> Result<TempDir, RunError> {
+fn scratch(host: &Host) -> Result<Passing, RunError> {
     scratch::folder(&host.scratch).map_err(RunError::Scratch)
 }
 

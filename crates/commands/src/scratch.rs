@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use tempfile::TempDir;
+use outfitter_process::remains::{Passing, remove_tree};
 
 /// What the names of all folders begin with.
 const PREFIX: &str = "call-";
@@ -18,15 +18,16 @@ pub(crate) const KEYS_PREFIX: &str = "jwks-";
 const STALE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A folder for one call in this directory, gone with the value.
-pub(crate) fn folder(directory: &Path) -> io::Result<TempDir> {
+pub(crate) fn folder(directory: &Path) -> io::Result<Passing> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(directory)?;
-    tempfile::Builder::new()
+    let folder = tempfile::Builder::new()
         .prefix(PREFIX)
         .permissions(Permissions::from_mode(0o700))
-        .tempdir_in(directory)
+        .tempdir_in(directory)?;
+    Ok(Passing::of(folder.keep()))
 }
 
 /// Removes what processes left behind that could not clean up. What cannot be removed stays.
@@ -43,7 +44,9 @@ pub(crate) fn sweep(directory: &Path, now: SystemTime) {
             continue;
         }
         let gone = if name.starts_with(PREFIX) {
-            fs::remove_dir_all(entry.path())
+            remove_tree(&entry.path())
+                .map(|_| ())
+                .map_err(io::Error::other)
         } else if name.starts_with(KEYS_PREFIX) {
             fs::remove_file(entry.path())
         } else {

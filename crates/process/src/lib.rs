@@ -9,6 +9,7 @@
 //! - [`spec`]: what to run and what it may touch
 //! - [`child`], [`input`] and [`output`]: the async side that the server holds
 //! - [`outlet`]: the one way out of a network of its own
+//! - [`remains`]: what they leave behind, removed and counted however deep it is
 //! - [`probe`]: what this machine can really enforce, found out by doing it
 //! - `supervisor`: the single-threaded side, between `main` and the child
 //!
@@ -16,23 +17,27 @@
 //! calls nobody wraps.
 
 pub mod child;
+mod descriptors;
 pub mod error;
 pub mod exit;
 pub mod input;
 mod landlock_rights;
+mod nursery;
 pub mod outlet;
 pub mod output;
 pub mod probe;
 pub mod program;
-mod reexec;
+pub mod remains;
 pub mod spec;
 mod stage;
+mod start;
 mod supervisor;
 mod sys;
 mod system;
+mod validate;
 mod wire;
 
-pub use child::{Child, Spawned, spawn};
+pub use child::{Child, Spawned};
 pub use error::{ChildError, SpawnError};
 pub use exit::{Ending, Exit, Limit, Reached};
 pub use input::Input;
@@ -43,4 +48,5 @@ pub use probe::{Support, limits_held_by, probe};
 pub use program::{SUPERVISE_WORD, SupervisorProgram, run_if_supervisor};
 pub use spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
 pub use stage::Stage;
+pub use start::spawn;
 pub use supervisor::seccomp_program;

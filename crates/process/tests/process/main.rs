@@ -14,5 +14,7 @@ mod input;
 mod kit;
 mod lifetime;
 mod limits;
+mod nursery;
 mod output;
+mod remains;
 mod setup;
