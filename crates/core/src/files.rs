@@ -492,6 +492,13 @@ pub trait Files: Send + Sync {
         false
     }
 
+    /// Whether what this path leads to now, or would if it were there, lies where the file tools of
+    /// the session read, and is not protected. For judging commands that nothing confines, as above:
+    /// no where it cannot be told.
+    fn is_readable(&self, _path: &str) -> bool {
+        false
+    }
+
     /// The directory that `~` means, where it means one.
     fn home(&self) -> Option<&Path> {
         None

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 
 /// How many entries of protected directories are known by identity; more than any sane `~/.ssh`.
 const MAX_IDENTITIES: usize = 4096;
@@ -27,10 +27,10 @@ impl Identities {
         }
     }
 
-    pub(crate) fn has(&self, stat: &Stat) -> Option<&'static str> {
-        self.known
-            .contains(&(stat.st_dev, stat.st_ino))
-            .then_some(self.why)
+    /// Why a file of this device and inode is protected, if it is.
+    pub(crate) fn has(&self, identity: Option<(u64, u64)>) -> Option<&'static str> {
+        let known = identity.is_some_and(|identity| self.known.contains(&identity));
+        known.then_some(self.why)
     }
 
     pub(crate) fn add(&mut self, path: &Path) {

@@ -8,28 +8,30 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use outfitter_core::{Becomes, FileChange, FileRef, FilesError, Hash, NewMode};
-use rustix::fs::OFlags;
+use outfitter_core::{Becomes, FileChange, FileRef, FilesError, NewMode};
 use rustix::io::Errno;
 
 use super::cancel::Gone;
-use super::error::{failed_io, invalid};
-use super::handle::{Pinned, size_of};
+use super::error::{failed, invalid, too_large};
 use super::limits::MAX_CHANGES;
-use super::local::Inner;
-use super::parents::MadeDirectory;
+use super::machine::{Machine, Pin};
+use super::parents::{MadeDirectory, unmake};
 use super::place::Place;
-use super::read::{hash_file, open_pinned};
+use super::session::Inner;
 use super::step::Step;
-use super::write::{Target, take_turn};
+use super::target::Target;
 
-pub(super) fn commit(files: &Inner, changes: &[FileChange], gone: &Gone) -> Result<(), FilesError> {
+pub(super) fn commit<M: Machine>(
+    files: &Inner<M>,
+    changes: &[FileChange],
+    gone: &Gone,
+) -> Result<(), FilesError> {
     commit_between(files, changes, gone, || {})
 }
 
 /// The same; `last` happens when all is ready and no name has changed yet.
-fn commit_between(
-    files: &Inner,
+fn commit_between<M: Machine>(
+    files: &Inner<M>,
     changes: &[FileChange],
     gone: &Gone,
     last: impl FnOnce(),
@@ -49,16 +51,18 @@ fn commit_between(
         .collect::<Result<Vec<_>, _>>()?;
     for (place, change) in places.iter().zip(changes) {
         check_size(place, change)?;
-        let there = match Target::look(place)? {
-            Some(target) => target.existing()?,
-            None => None,
-        };
-        judge(place, there.as_ref(), change, gone)?;
+        match Target::look(place)? {
+            Some(target) => {
+                let there = target.existing()?;
+                judge(&target, there.as_ref(), change, gone)?;
+            }
+            None => judge_none(place, change)?,
+        }
     }
     let mut made = Vec::new();
     let done = make(files, &places, changes, &mut made, gone, last);
     if done.is_err() {
-        made.iter().rev().for_each(MadeDirectory::unmake);
+        unmake(&files.machine, &made);
     }
     done
 }
@@ -70,61 +74,45 @@ fn size_after(change: &FileChange) -> u64 {
     }
 }
 
-fn check_size(place: &Place<'_>, change: &FileChange) -> Result<(), FilesError> {
-    let size = size_after(change);
-    let limit = place.files.limits.max_write_bytes;
+fn check_size<M: Machine>(place: &Place<'_, M>, change: &FileChange) -> Result<(), FilesError> {
+    let (size, limit) = (size_after(change), place.files.limits.max_write_bytes);
     if size > limit {
-        return Err(FilesError::TooLarge {
-            path: place.shown.clone(),
-            size,
-            limit,
-        });
+        return Err(too_large(&place.shown, size, limit));
     }
     Ok(())
 }
 
 /// Whether what is there is what the change is for.
-fn judge(
-    place: &Place<'_>,
-    there: Option<&Pinned>,
+fn judge<M: Machine>(
+    target: &Target<'_, M>,
+    there: Option<&Pin<M>>,
     change: &FileChange,
     gone: &Gone,
 ) -> Result<(), FilesError> {
     gone.check()?;
     match (&change.to, there) {
-        (Becomes::Created { .. }, None) => Ok(()),
-        (Becomes::Created { .. }, Some(_)) => Err(place.failed(Errno::EXIST)),
-        (Becomes::Replaced { .. } | Becomes::Removed { .. }, None) => {
-            Err(place.failed(Errno::NOENT))
-        }
+        (_, None) => judge_none(target.place, change),
+        (Becomes::Created { .. }, Some(_)) => Err(target.place.failed(Errno::EXIST)),
         (Becomes::Replaced { if_hash, .. } | Becomes::Removed { if_hash }, Some(there)) => {
-            // A rename would also replace a file that its owner made read-only.
-            match there.open(OFlags::WRONLY) {
-                Ok(_) | Err(Errno::TXTBSY) => {}
-                Err(errno) => return Err(place.failed(errno)),
-            }
-            let hash = hash_of(place, there, gone)?;
-            if hash == *if_hash {
-                Ok(())
-            } else {
-                Err(FilesError::Changed {
-                    path: place.shown.clone(),
-                    hash,
-                })
-            }
+            target.may_replace(there)?;
+            target.must_have(there, *if_hash, gone)
         }
     }
 }
 
-fn hash_of(place: &Place<'_>, file: &Pinned, gone: &Gone) -> Result<Hash, FilesError> {
-    hash_file(&open_pinned(file, &place.shown)?, &place.shown, gone)
+/// Whether nothing is what the change is for.
+fn judge_none<M: Machine>(place: &Place<'_, M>, change: &FileChange) -> Result<(), FilesError> {
+    match &change.to {
+        Becomes::Created { .. } => Ok(()),
+        Becomes::Replaced { .. } | Becomes::Removed { .. } => Err(place.failed(Errno::NOENT)),
+    }
 }
 
-fn make(
-    files: &Inner,
-    places: &[Place<'_>],
+fn make<M: Machine>(
+    files: &Inner<M>,
+    places: &[Place<'_, M>],
     changes: &[FileChange],
-    made: &mut Vec<MadeDirectory>,
+    made: &mut Vec<MadeDirectory<M>>,
     gone: &Gone,
     last: impl FnOnce(),
 ) -> Result<(), FilesError> {
@@ -132,22 +120,24 @@ fn make(
     let mut names = HashSet::new();
     for place in places {
         let target = Target::making(place, made)?;
-        let directory = &target.parent.stat;
-        if !names.insert((directory.st_dev, directory.st_ino, target.name.clone())) {
+        if !names.insert(target.identity()) {
             return Err(invalid(&place.shown, "it is changed twice"));
         }
         targets.push(target);
     }
     // In ascending order, each once, so that nobody waits for who waits for them.
     let turns: BTreeSet<usize> = targets.iter().map(Target::turn).collect();
-    let _turns: Vec<_> = turns.into_iter().map(take_turn).collect();
+    let _turns: Vec<_> = turns
+        .into_iter()
+        .map(|turn| files.turns.take(turn))
+        .collect();
     let mut before = Vec::with_capacity(targets.len());
     for (target, change) in targets.iter().zip(changes) {
         let there = target.existing()?;
-        judge(target.place, there.as_ref(), change, gone)?;
+        judge(target, there.as_ref(), change, gone)?;
         before.push(there);
     }
-    let old: u64 = before.iter().flatten().map(|old| size_of(&old.stat)).sum();
+    let old: u64 = before.iter().flatten().map(|old| old.facts.size()).sum();
     let new: u64 = changes.iter().map(size_after).sum();
     let mut room = files.room();
     if let Some(largest) = changes.iter().max_by_key(|change| size_after(change)) {
@@ -176,15 +166,15 @@ fn make(
     Ok(())
 }
 
-fn take_names(steps: &mut [Step<'_>]) -> Result<(), FilesError> {
+fn take_names<M: Machine>(steps: &mut [Step<'_, M>]) -> Result<(), FilesError> {
     for at in 0..steps.len() {
         let Err(error) = steps[at].act() else {
             continue;
         };
         let mut lost = Vec::new();
         for done in steps[..=at].iter_mut().rev() {
-            if let Err(errno) = done.undo() {
-                lost.push(done.left(errno));
+            if let Err(failure) = done.undo() {
+                lost.push(done.left(&failure));
             }
         }
         if lost.is_empty() {
@@ -195,7 +185,7 @@ fn take_names(steps: &mut [Step<'_>]) -> Result<(), FilesError> {
             lost.join("; ")
         );
         let shown = steps[at].target.place.shown.clone();
-        return Err(failed_io(&shown, std::io::Error::other(why)));
+        return Err(failed(&shown, std::io::Error::other(why)));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use outfitter_core::{Bytes, Reach};
+use outfitter_core::{Bytes, Hash, Reach};
 use rstest::rstest;
 
 use super::*;

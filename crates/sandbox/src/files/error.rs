@@ -1,11 +1,62 @@
-//! From the system's errors to ours.
+//! From what a machine says to our errors.
+
+use std::fmt;
 
 use outfitter_core::FilesError;
 use rustix::io::Errno;
 
-/// What the system's refusal means for a path, as the caller wrote it.
-pub(super) fn failed(path: &str, errno: Errno) -> FilesError {
+/// Why a machine did not do it.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// What its system says.
+    System(Errno),
+    /// The same in other words.
+    Io(std::io::Error),
+    /// It leads through what is protected.
+    Protected(&'static str),
+    /// It cannot do this, or cannot be asked.
+    Unavailable(String),
+}
+
+impl Failure {
+    pub(super) fn is(&self, errno: Errno) -> bool {
+        matches!(self, Self::System(said) if *said == errno)
+    }
+}
+
+impl From<Errno> for Failure {
+    fn from(errno: Errno) -> Self {
+        Self::System(errno)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Errno::from_io_error(&error).map_or(Self::Io(error), Self::System)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System(errno) => std::io::Error::from(*errno).fmt(f),
+            Self::Io(error) => error.fmt(f),
+            Self::Protected(why) => f.write_str(why),
+            Self::Unavailable(why) => f.write_str(why),
+        }
+    }
+}
+
+/// What a failure means for a path, as the caller wrote it.
+pub(super) fn failed(path: &str, failure: impl Into<Failure>) -> FilesError {
+    let shown = path;
     let path = path.to_owned();
+    let errno = match failure.into() {
+        Failure::System(errno) => errno,
+        Failure::Io(source) => return FilesError::Io { path, source },
+        Failure::Protected(why) => return protected(&path, why),
+        Failure::Unavailable(why) => return FilesError::Unavailable { why },
+    };
     match errno {
         Errno::NOENT => FilesError::NotFound { path },
         Errno::XDEV => FilesError::Outside { path },
@@ -16,14 +67,11 @@ pub(super) fn failed(path: &str, errno: Errno) -> FilesError {
             is: "a path through a file",
             wanted: "a path through directories",
         },
-        Errno::NAMETOOLONG => FilesError::Invalid {
-            what: shortened(&path),
-            why: "a name in it, or all of it, is too long".to_owned(),
-        },
-        Errno::LOOP => FilesError::Invalid {
-            what: shortened(&path),
-            why: "it leads through too many symbolic links, or round in a circle".to_owned(),
-        },
+        Errno::NAMETOOLONG => invalid(shown, "a name in it, or all of it, is too long"),
+        Errno::LOOP => invalid(
+            shown,
+            "it leads through too many symbolic links, or round in a circle",
+        ),
         errno => FilesError::Io {
             path,
             source: errno.into(),
@@ -31,14 +79,11 @@ pub(super) fn failed(path: &str, errno: Errno) -> FilesError {
     }
 }
 
-/// The same for errors of the standard library.
-pub(super) fn failed_io(path: &str, error: std::io::Error) -> FilesError {
-    match Errno::from_io_error(&error) {
-        Some(errno) => failed(path, errno),
-        None => FilesError::Io {
-            path: path.to_owned(),
-            source: error,
-        },
+pub(super) fn too_large(path: &str, size: u64, limit: u64) -> FilesError {
+    FilesError::TooLarge {
+        path: path.to_owned(),
+        size,
+        limit,
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::cmp::Reverse;
 
-use outfitter_core::{FileEntry, FileKind, FileRef, FilesError, Glob, GlobFound, Reach};
+use outfitter_core::{FileEntry, FileKind, FileRef, FilesError, Glob, GlobFound};
 
 use super::cancel::Gone;
-use super::handle::modified;
 use super::limits::MAX_RESULTS;
-use super::local::Inner;
+use super::machine::Machine;
 use super::pattern::NamePattern;
 use super::place::Place;
 use super::scan::{Rules, Scanner, Start};
+use super::session::Inner;
 use super::walk::Walk;
 
 /// How many more than the limit are kept before the oldest are let go.
@@ -18,34 +18,34 @@ const SLACK: usize = 4096;
 
 /// Regular files only, links not followed, as in ripgrep. A directory that the pattern names
 /// outright is entered even where an ignore file leaves it out.
-pub(super) fn glob(
-    files: &Inner,
-    directory: &str,
-    reach: Reach,
+pub(super) fn glob<M: Machine>(
+    files: &Inner<M>,
+    directory: FileRef<'_>,
     glob: &Glob,
     gone: &Gone,
 ) -> Result<GlobFound, FilesError> {
     let pattern = NamePattern::new(&glob.pattern)?;
+    let reach = directory.reach;
     let at = if pattern.directory.starts_with('/') {
         pattern.directory.clone()
     } else if pattern.directory.is_empty() {
-        directory.to_owned()
+        directory.path.to_owned()
     } else {
-        format!("{}/{}", directory.trim_end_matches('/'), pattern.directory)
+        format!(
+            "{}/{}",
+            directory.path.trim_end_matches('/'),
+            pattern.directory
+        )
     };
     let place = Place::of(files, FileRef { path: &at, reach })?;
     let start = match Start::of(&place) {
         Ok(start) => start,
         // The directory itself must be there; one that only the pattern names need not.
         Err(FilesError::NotFound { .. }) if !pattern.directory.is_empty() => {
-            let place = Place::of(
-                files,
-                FileRef {
-                    path: directory,
-                    reach,
-                },
-            )?;
-            Start::of(&place)?.pinned.must_be_directory(directory)?;
+            let place = Place::of(files, directory)?;
+            Start::of(&place)?
+                .pinned
+                .must_be_directory(directory.path)?;
             return Ok(GlobFound::default());
         }
         Err(error) => return Err(error),
@@ -63,12 +63,12 @@ pub(super) fn glob(
     let mut newest = Newest::new(limit);
     let mut count: u64 = 0;
     while let Some(found) = walk.next()? {
-        let Some(stat) = found.stat else { continue };
+        let Some(facts) = found.facts else { continue };
         if !matches(&found.path) {
             continue;
         }
         count += 1;
-        newest.add(modified(&stat), found.entry());
+        newest.add(facts.modified, found.entry());
     }
     let mut notes = walk.scanner.notes;
     notes.truncated |= count > limit as u64;
@@ -80,20 +80,20 @@ pub(super) fn glob(
 }
 
 /// The last changed of any number of files, in bounded memory.
-pub(super) struct Newest {
+struct Newest {
     limit: usize,
     kept: Vec<((i64, i64), FileEntry)>,
 }
 
 impl Newest {
-    pub(super) fn new(limit: usize) -> Self {
+    fn new(limit: usize) -> Self {
         Self {
             limit,
             kept: Vec::new(),
         }
     }
 
-    pub(super) fn add(&mut self, modified: (i64, i64), entry: FileEntry) {
+    fn add(&mut self, modified: (i64, i64), entry: FileEntry) {
         self.kept.push((modified, entry));
         if self.kept.len() >= self.limit + SLACK {
             self.prune();
@@ -106,7 +106,7 @@ impl Newest {
         self.kept.truncate(self.limit);
     }
 
-    pub(super) fn finish(mut self) -> Vec<FileEntry> {
+    fn finish(mut self) -> Vec<FileEntry> {
         self.prune();
         self.kept.into_iter().map(|(_, entry)| entry).collect()
     }

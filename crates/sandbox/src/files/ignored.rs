@@ -2,16 +2,15 @@
 //! that of the `ignore` crate. `.git/info/exclude` counts too; a file of the user outside the
 //! workspace does not. A repository inside the workspace starts afresh, as in git.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use rustix::fd::OwnedFd;
-use rustix::fs::{FileType, OFlags};
+use outfitter_core::FileKind;
 
+use super::error::Failure;
 use super::limits::MAX_IGNORE_BYTES;
+use super::machine::{Below, Machine, OpenFile as _};
 use super::notes::Notes;
-use super::root::{NO_LINKS, open_beneath};
 
 /// The rules of one directory, over those of the directories above.
 #[derive(Debug)]
@@ -33,26 +32,15 @@ pub(super) struct Signs {
 
 impl Level {
     /// The rules for what is in `directory`, whose entries are shown as `prefix` and their name.
-    pub(super) fn of(
-        directory: &OwnedFd,
+    pub(super) fn of<M: Machine>(
+        machine: &M,
+        directory: &M::Handle,
         prefix: &str,
         above: Option<&Arc<Self>>,
         signs: Signs,
         notes: &mut Notes,
     ) -> Option<Arc<Self>> {
-        Self::read(prefix, above, signs, notes, |name| {
-            content_of(directory, name)
-        })
-    }
-
-    /// The same, however the files of the directory are read: at most one byte more than counts.
-    pub(super) fn read(
-        prefix: &str,
-        above: Option<&Arc<Self>>,
-        signs: Signs,
-        notes: &mut Notes,
-        content: impl Fn(&str) -> Option<Result<Vec<u8>, String>>,
-    ) -> Option<Arc<Self>> {
+        let content = |name: &str| content_of(machine, directory, name);
         let mut rules = |name: &str| rules_of(content(name)?, &format!("{prefix}{name}"), notes);
         let own = signs.ignore_file.then(|| rules(".gitignore")).flatten();
         let exclude = signs
@@ -72,10 +60,8 @@ impl Level {
     }
 
     /// The signs of a directory that is not listed anyway.
-    pub(super) fn signs_of(directory: &OwnedFd) -> Signs {
-        let is_there = |name: &str| {
-            open_beneath(directory, name, OFlags::PATH | OFlags::NOFOLLOW, NO_LINKS).is_ok()
-        };
+    pub(super) fn signs_of<M: Machine>(machine: &M, directory: &M::Handle) -> Signs {
+        let is_there = |name: &str| machine.stat(directory, name).is_ok();
         Signs {
             ignore_file: is_there(".gitignore"),
             repository: is_there(".git"),
@@ -106,21 +92,22 @@ impl Level {
     }
 }
 
-fn content_of(directory: &OwnedFd, name: &str) -> Option<Result<Vec<u8>, String>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = open_beneath(directory, name, flags, NO_LINKS).ok()?;
-    let stat = rustix::fs::fstat(&file).ok()?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+/// The content of a small file, one byte more than counts at most; none where it is no file.
+fn content_of<M: Machine>(
+    machine: &M,
+    directory: &M::Handle,
+    path: &str,
+) -> Option<Result<Vec<u8>, Failure>> {
+    let below = Below { path, seen: None };
+    let (file, facts) = machine.open_below(directory, below).ok()?;
+    if facts.kind() != FileKind::File {
         return None;
     }
-    let mut content = Vec::new();
-    let read = std::fs::File::from(file)
-        .take(MAX_IGNORE_BYTES + 1)
-        .read_to_end(&mut content);
-    Some(read.map(|_| content).map_err(|error| error.to_string()))
+    let most = usize::try_from(MAX_IGNORE_BYTES + 1).unwrap_or(usize::MAX);
+    Some(file.read(0, most))
 }
 
-fn rules_of(content: Result<Vec<u8>, String>, path: &str, notes: &mut Notes) -> Option<Gitignore> {
+fn rules_of(content: Result<Vec<u8>, Failure>, path: &str, notes: &mut Notes) -> Option<Gitignore> {
     let content = match content {
         Ok(content) => content,
         Err(why) => {

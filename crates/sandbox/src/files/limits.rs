@@ -50,7 +50,7 @@ impl Default for FileLimits {
 /// The most bytes one read gives; the caller reads on from there.
 pub(super) const MAX_READ_BYTES: u64 = 8 << 20;
 /// The piece in which whole files are hashed.
-pub(super) const HASH_PIECE: usize = 128 << 10;
+pub(super) const HASH_PIECE: usize = 1 << 20;
 /// The deepest directory that a walk enters, counted from where it starts.
 pub(super) const MAX_DEPTH: u32 = 128;
 /// The most entries that one walk looks at.
@@ -87,5 +87,7 @@ pub(super) const MAX_RESOLVE_TRIES: u32 = 128;
 pub(super) const MAX_LINKS: u32 = 40;
 /// How often an import starts over because somebody took its name.
 pub(super) const MAX_COPY_TRIES: u32 = 8;
+/// The most directories that a session remembers to have swept; then it begins anew.
+pub(super) const MAX_SWEPT: usize = 4096;
 /// The most changes that are made together.
 pub(super) const MAX_CHANGES: usize = 256;

@@ -7,12 +7,17 @@ use outfitter_core::{FilesError, List, Listed};
 
 use super::cancel::Gone;
 use super::limits::MAX_RESULTS;
+use super::machine::Machine;
 use super::place::Place;
 use super::scan::{Rules, Scanner, Start};
 
 /// Level by level, so that a limit cuts the depths and not the names beside the first big
 /// directory; then in the order of the paths.
-pub(super) fn list(place: &Place<'_>, list: &List, gone: &Gone) -> Result<Listed, FilesError> {
+pub(super) fn list<M: Machine>(
+    place: &Place<'_, M>,
+    list: &List,
+    gone: &Gone,
+) -> Result<Listed, FilesError> {
     let start = Start::of(place)?;
     start.pinned.must_be_directory(&place.shown)?;
     let rules = Rules {
@@ -57,6 +62,6 @@ pub(super) fn list(place: &Place<'_>, list: &List, gone: &Gone) -> Result<Listed
 }
 
 /// A directory comes right before what is in it.
-pub(super) fn by_path(a: &str, b: &str) -> Ordering {
+fn by_path(a: &str, b: &str) -> Ordering {
     a.split('/').cmp(b.split('/'))
 }

@@ -1,19 +1,19 @@
-//! The files of a session on this machine.
+//! The files of a session.
 //!
-//! Every path is resolved by the kernel beneath a directory handle at the moment of use (`openat2`),
+//! On this machine every path is resolved by the kernel beneath a directory handle at the moment of use (`openat2`),
 //! pinned, judged, and only then opened: what was judged is what is used, whoever renames what
 //! meanwhile.
 //!
-//! - `local`: [`LocalFiles`], the implementation of [`outfitter_core::Files`]
-//! - `root`, `place`, `handle`: from a caller's path to a pinned file
-//! - `read`, `write`, `temporary`, `attributes`, `parents`, `repository`: single files
+//! - `local`, `remote`: [`LocalFiles`] and the files of another machine, as far as SFTP lets it
+//! - `machine`: what a machine can do with files; `here`: this one. All the rest is for both
+//! - `session`: what the files of a session are made of
+//! - `root`, `place`, `facts`: from a caller's path to what was found
+//! - `read`, `write`, `target`, `temporary`, `parents`, `repository`, `turns`: single files
 //! - `scan`, `walk`, `ignored`, `notes`: directories
-//! - `list`, `find`, `pattern`, `search`, `hits`: what is asked of directories
+//! - `list`, `find`, `pattern`, `search`, `job`, `hits`, `terms`: what is asked of directories
 //! - `commit`, `step`: several changes made together
 //! - `copy`, `copy_tree`: import and export
-//! - `alias`: what paths lead to, for rules
 //! - `quota`: how much may be written in all
-//! - `remote`: the same of another machine, as far as SFTP lets it
 //!
 //! # Paths
 //! Relative paths start at the workspace; absolute ones are met by the root they lie in. A path
@@ -31,26 +31,27 @@
 //! # Durability
 //! What replaces a file is synced before the rename, so that a power cut leaves the old content or
 //! the new. New files and appended bytes are left to the system. A crash in the middle of a write
-//! can leave a file whose name begins with `.outfitter-`, and nothing else.
+//! can leave a file whose name begins with `.outfitter-new-`, and nothing else; no listing and no
+//! search shows it, and a write in its directory removes it a day later.
 //!
 //! What replaces a file does not keep its other hard links, and no attribute that the system trusts
 //! (capabilities, labels): those were given to the old content.
 
-mod alias;
-mod attributes;
 mod cancel;
 mod commit;
 mod copy;
 mod copy_tree;
 mod error;
+mod facts;
 mod find;
-mod handle;
+mod here;
 mod hits;
 mod ignored;
-mod leads;
+mod job;
 mod limits;
 mod list;
 mod local;
+mod machine;
 mod notes;
 mod parents;
 mod pattern;
@@ -62,9 +63,12 @@ mod repository;
 mod root;
 mod scan;
 mod search;
+mod session;
 mod step;
+mod target;
 mod temporary;
 mod terms;
+mod turns;
 mod walk;
 mod write;
 

@@ -5,124 +5,113 @@ use std::path::PathBuf;
 use outfitter_core::{FileRef, FilesError, Reach};
 use rustix::io::Errno;
 
-use super::error::{failed, invalid, protected};
-use super::handle::Pinned;
-use super::leads::into_protected;
-use super::local::Inner;
-use super::root::{Bounds, LastLink, Root};
-use crate::protected::{Identities, Protected};
+use super::error::{Failure, failed, invalid, protected};
+use super::machine::{Machine, Pin};
+use super::root::{LastLink, Root};
+use super::session::Inner;
+use crate::protected::Protected;
 
 /// Spellings of the home directory at the start of a path.
 const HOME_WORDS: [&str; 3] = ["~", "$HOME", "${HOME}"];
 
+/// Linux takes no longer path.
+const MAX_PATH_BYTES: usize = 4095;
+
 /// Where a path points by its text: a root and a path relative to it. Nothing is decided yet.
-pub(super) struct Place<'a> {
-    pub(super) files: &'a Inner,
-    pub(super) root: &'a Root,
+pub(super) struct Place<'a, M: Machine> {
+    pub(super) files: &'a Inner<M>,
+    pub(super) root: &'a Root<M>,
     /// Never empty, never absolute.
     pub(super) relative: String,
     /// As the caller wrote it, for messages.
     pub(super) shown: String,
-    pub(super) bounds: Bounds,
+    pub(super) reach: Reach,
 }
 
-impl<'a> Place<'a> {
-    pub(super) fn of(files: &'a Inner, file: FileRef<'_>) -> Result<Self, FilesError> {
-        let shown = file.path;
+impl<'a, M: Machine> Place<'a, M> {
+    pub(super) fn of(files: &'a Inner<M>, file: FileRef<'_>) -> Result<Self, FilesError> {
+        let (shown, reach) = (file.path, file.reach);
         let path = spelled(&files.protected, shown)?;
-        let absolute = if path.starts_with('/') {
-            PathBuf::from(&path)
-        } else {
-            files.workspace.path().join(&path)
-        };
+        if path.len() > MAX_PATH_BYTES {
+            return Err(failed(shown, Errno::NAMETOOLONG));
+        }
         // The first look, at the text: what is protected is said to be, even where it is also
         // outside or not there. The second look is at what was found.
-        if let Some(why) = files.protected.covers(&absolute) {
+        if let Some(why) = files.protected.covers(&files.workspace.path().join(&path)) {
             return Err(protected(shown, why));
         }
-        let bounds = match file.reach {
-            Reach::Workspace => Bounds::Beneath,
-            Reach::Host => Bounds::Anywhere,
-        };
-        let (root, relative) = if path.starts_with('/') {
-            match (files.root_of(&path), file.reach) {
+        let (root, mut relative) = if path.starts_with('/') {
+            match (files.root_of(&path), reach) {
                 (Some(found), _) => found,
-                (None, Reach::Host) => (files.machine()?, path.trim_start_matches('/').to_owned()),
-                (None, Reach::Workspace) => {
-                    return Err(FilesError::Outside {
-                        path: shown.to_owned(),
-                    });
-                }
+                (None, Reach::Host) => (files.whole()?, path.trim_start_matches('/').to_owned()),
+                (None, Reach::Workspace) => return Err(failed(shown, Errno::XDEV)),
             }
         } else {
             (&*files.workspace, path)
         };
-        let leads = match bounds {
-            Bounds::Beneath => None,
-            Bounds::Anywhere => into_protected(files, root, &relative),
+        let leads = match reach {
+            Reach::Workspace => None,
+            Reach::Host => M::leads_into_protected(files, root, &relative),
         };
         if let Some(why) = leads {
             return Err(protected(shown, why));
         }
+        if relative.is_empty() {
+            ".".clone_into(&mut relative);
+        }
         Ok(Self {
             files,
             root,
-            relative: if relative.is_empty() {
-                ".".to_owned()
-            } else {
-                relative
-            },
+            relative,
             shown: shown.to_owned(),
-            bounds,
+            reach,
         })
     }
 
+    pub(super) fn machine(&self) -> &'a M {
+        &self.files.machine
+    }
+
     /// Finds the file, and refuses what is protected.
-    pub(super) fn pin(&self, last: LastLink) -> Result<Pinned, FilesError> {
-        let pinned = self
-            .root
-            .pin(&self.relative, last, self.bounds)
-            .and_then(Pinned::new)
-            .map_err(|errno| self.failed(errno))?;
+    pub(super) fn pin(&self, last: LastLink) -> Result<Pin<M>, FilesError> {
+        let pinned = M::resolve(self, &self.relative, last);
+        let pinned = pinned.map_err(|failure| self.failed(failure))?;
         self.refuse_protected(&pinned)?;
         Ok(pinned)
     }
 
     /// Refuses a file that is protected by where it is or by what it is.
-    pub(super) fn refuse_protected(&self, pinned: &Pinned) -> Result<PathBuf, FilesError> {
-        let real = pinned.real_path().map_err(|errno| self.failed(errno))?;
-        let why = self
-            .files
-            .protected
+    pub(super) fn refuse_protected(&self, pinned: &Pin<M>) -> Result<PathBuf, FilesError> {
+        let real = self.machine().real_path(&pinned.handle);
+        let real = real.map_err(|failure| self.failed(failure))?;
+        let list = &self.files.protected;
+        let why = list
             .covers(&real)
-            .or_else(|| self.identities().has(&pinned.stat));
+            .or_else(|| M::identities(list).has(pinned.facts.identity));
         match why {
             Some(why) => Err(protected(&self.shown, why)),
             None => Ok(real),
         }
     }
 
-    pub(super) fn identities(&self) -> Identities {
-        self.files.protected.identities()
+    /// Where what is beneath the root counts from, for rules on names.
+    pub(super) fn top(&self) -> PathBuf {
+        match self.reach {
+            Reach::Workspace => self.files.now_at(self.root),
+            Reach::Host => PathBuf::from("/"),
+        }
     }
 
-    /// What may be read and not written, by identity.
-    pub(super) fn fixed_identities(&self) -> Identities {
-        let workspace = self.files.workspace.path();
-        self.files.protected.fixed_identities(workspace)
-    }
-
-    /// What the system said, unless the whole root has gone: then that is the news.
-    pub(super) fn failed(&self, errno: Errno) -> FilesError {
-        if errno == Errno::NOENT && self.root.is_gone() {
+    /// What the machine said, unless the whole root has gone: then that is the news.
+    pub(super) fn failed(&self, failure: impl Into<Failure>) -> FilesError {
+        let failure = failure.into();
+        if failure.is(Errno::NOENT) && self.machine().is_gone(self.root) {
+            let (root, of) = (self.root.path().display(), M::OF);
             return FilesError::Unavailable {
-                why: format!(
-                    "the directory {} has been removed",
-                    self.root.path().display()
-                ),
+                why: format!("the directory {root}{of} has been removed"),
             };
         }
-        failed(&self.shown, errno)
+        failed(&self.shown, failure)
     }
 }
 

@@ -8,11 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{FileKind, FilesError};
-use rustix::fs::{AtFlags, OFlags, RawDir};
 
-use super::handle::{kind_of, size_of};
 use super::limits::{FileQuota, MAX_WALKED, QuotaCounts};
-use super::root::{NO_LINKS, Root, open_beneath};
+use super::machine::Machine;
 
 /// The count of one session. Clones are the same count.
 #[derive(Debug, Clone, Default)]
@@ -77,12 +75,6 @@ pub(super) trait Measured {
     /// The sizes of all regular files, each name once, through no link. Of a tree with more than
     /// [`MAX_WALKED`] entries, of so many. What cannot be entered has no size.
     fn bytes(&self) -> u64;
-}
-
-impl Measured for Root {
-    fn bytes(&self) -> u64 {
-        bytes_beneath(self)
-    }
 }
 
 impl<'a> Room<'a> {
@@ -163,37 +155,30 @@ impl Drop for Room<'_> {
     }
 }
 
-fn bytes_beneath(root: &Root) -> u64 {
+/// What [`Measured`] means, of the files of a machine beneath a directory.
+pub(super) fn bytes_beneath<M: Machine>(machine: &M, root: &M::Handle) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![".".to_owned()];
-    let mut buffer = Vec::with_capacity(32 << 10);
     while let Some(path) = waiting.pop() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        let Ok(directory) = open_beneath(&root.fd, &path, flags, NO_LINKS) else {
+        let Ok(listing) = machine.list(root, &path, MAX_WALKED) else {
             continue;
         };
-        let mut entries = RawDir::new(&directory, buffer.spare_capacity_mut());
-        while let Some(Ok(entry)) = entries.next() {
-            let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
+        for entry in listing.entries {
             seen += 1;
             if seen > MAX_WALKED {
                 return bytes;
             }
-            let Ok(stat) = rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) else {
+            let facts = || machine.stat(&listing.directory, &entry.name).ok();
+            let Some(facts) = entry.facts.or_else(facts) else {
                 continue;
             };
-            match kind_of(&stat) {
-                FileKind::File => bytes = bytes.saturating_add(size_of(&stat)),
+            match facts.kind() {
+                FileKind::File => bytes = bytes.saturating_add(facts.size()),
                 // A name that is not text is entered by no tool either.
-                FileKind::Directory => {
-                    if let Ok(name) = name.to_str() {
-                        waiting.push(format!("{path}/{name}"));
-                    }
+                FileKind::Directory if entry.exact => {
+                    waiting.push(format!("{path}/{}", entry.name));
                 }
-                FileKind::Symlink | FileKind::Special => {}
+                FileKind::Directory | FileKind::Symlink | FileKind::Special => {}
             }
         }
     }

@@ -3,8 +3,7 @@
 
 use std::path::Path;
 
-use rustix::fd::OwnedFd;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use outfitter_core::FileKind;
 
 use crate::protected::fold;
 
@@ -20,7 +19,7 @@ pub(super) fn could_make_one(name: &str) -> bool {
 }
 
 /// How far up a repository is looked for.
-const MAX_ANCESTORS: u32 = 256;
+pub(super) const MAX_ANCESTORS: usize = 256;
 
 /// Whether a path goes through, or ends in, something called `.git` in whatever case.
 pub(super) fn names_metadata(path: &str) -> bool {
@@ -33,46 +32,16 @@ pub(super) fn lies_in_metadata(real: &Path, root: &Path) -> bool {
     names_metadata(&below.to_string_lossy())
 }
 
-/// Whether this directory, or one above it up to `root`, is a repository's metadata under another
-/// name: a bare repository, or what the `.git` file of a worktree leads to.
-pub(super) fn is_in_bare_repository(directory: &OwnedFd, root: &OwnedFd) -> bool {
-    let Ok(top) = rustix::fs::fstat(root) else {
-        return false;
-    };
-    let mut above: Option<OwnedFd> = None;
-    for _ in 0..MAX_ANCESTORS {
-        let here = above.as_ref().unwrap_or(directory);
-        if looks_like_metadata(here) {
-            return true;
-        }
-        let Ok(stat) = rustix::fs::fstat(here) else {
-            return false;
-        };
-        if (stat.st_dev, stat.st_ino) == (top.st_dev, top.st_ino) {
-            return false;
-        }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(parent) = rustix::fs::openat(here, "..", flags, Mode::empty()) else {
-            return false;
-        };
-        let is_top = rustix::fs::fstat(&parent)
-            .is_ok_and(|up| (up.st_dev, up.st_ino) == (stat.st_dev, stat.st_ino));
-        if is_top {
-            return false;
-        }
-        above = Some(parent);
-    }
-    false
-}
+/// What a directory that is a repository's metadata has.
+pub(super) const SIGNS: [&str; 4] = ["HEAD", "objects", "refs", "commondir"];
 
-fn looks_like_metadata(directory: &OwnedFd) -> bool {
-    let is = |name: &str, wanted: FileType| {
-        rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == wanted)
-    };
-    let head = is("HEAD", FileType::RegularFile) || is("HEAD", FileType::Symlink);
-    head && ((is("objects", FileType::Directory) && is("refs", FileType::Directory))
-        || is("commondir", FileType::RegularFile))
+/// Whether a directory that has these is a repository's metadata: a bare repository, or what the
+/// `.git` file of a worktree leads to.
+pub(super) fn are_metadata(signs: [Option<FileKind>; 4]) -> bool {
+    use FileKind::{Directory, File, Symlink};
+    let [head, objects, refs, common] = signs;
+    matches!(head, Some(File | Symlink))
+        && ((objects, refs) == (Some(Directory), Some(Directory)) || common == Some(File))
 }
 
 #[cfg(test)]

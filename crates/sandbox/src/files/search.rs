@@ -4,81 +4,57 @@
 //! threads while the next batch is collected, and their results are put back in order. So the
 //! result is the same however many threads there are.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use grep_regex::RegexMatcher;
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::overrides::Override;
-use ignore::types::Types;
-use outfitter_core::{FileKind, FilesError, Search, SearchFound, SearchHit, SearchMode};
-use rustix::fd::OwnedFd;
-use rustix::fs::OFlags;
+use grep_searcher::Searcher;
+use outfitter_core::{FileKind, FilesError, Search, SearchFound};
 
 use super::cancel::Gone;
-use super::error::invalid;
-use super::handle::{kind_of, size_of, word_of};
-use super::hits::{Hits, Wanted, weight};
-use super::limits::{
-    MAX_AHEAD_BYTES, MAX_CONTEXT_LINES, MAX_FOUND_BYTES, MAX_GROWTH_BYTES, MAX_RESULTS,
-    MAX_SEARCH_HEAP, MAX_SEARCH_THREADS,
-};
+use super::error::{Failure, failed};
+use super::hits::weight;
+use super::job::{Job, Outcome};
+use super::limits::MAX_AHEAD_BYTES;
+use super::machine::{Below, Machine};
 use super::notes::Notes;
 use super::pattern::means_hidden;
 use super::place::Place;
-use super::read::open_pinned;
-use super::root::{NO_LINKS, open_beneath};
-use super::scan::{Found, Rules, Scanner, Start, why};
-use super::terms::{matcher, names, types};
+use super::scan::{Found, Rules, Scanner, Start};
 use super::walk::Walk;
 use crate::protected::Identities;
 
 /// The first batch is small, so that a search with a low limit ends early.
 const FIRST_BATCH: usize = 64;
 const BATCH: usize = 1024;
-/// Why a file was left.
-const GROWS: &str = "it grew faster than it was searched";
 /// Fewer files than this are not worth a thread.
 const WORTH_THREADS: usize = 16;
 
-/// A search made ready: what cannot be understood is refused before anything is opened.
-pub(super) struct Job<'a> {
-    matcher: RegexMatcher,
-    pub(super) searcher: SearcherBuilder,
-    wanted: Wanted,
-    names: Override,
-    types: Types,
-    identities: Identities,
-    gone: &'a Gone,
-}
+/// What a file gave, and whether nothing may be fetched after it.
+type Searched = Result<(Outcome, bool), FilesError>;
 
-/// What one file gave.
-pub(super) enum Outcome {
-    Hits {
-        hits: Vec<SearchHit>,
-        count: u64,
-        over: bool,
-        /// Whether it was left because it grew faster than it was searched.
-        grows: bool,
-    },
-    Binary,
-    Skipped(String),
-    Nothing,
-}
+/// What the files of a batch gave, as far as they were searched, and the next batch, where it was
+/// collected meanwhile.
+type OfBatch = (Vec<Option<Searched>>, Option<Vec<Found>>);
 
-pub(super) fn search(
-    place: &Place<'_>,
+pub(super) fn search<M: Machine>(
+    place: &Place<'_, M>,
     search: &Search,
     gone: &Gone,
 ) -> Result<SearchFound, FilesError> {
-    let job = Job::new(place.identities(), search, gone)?;
+    let job = Job::new(search, gone)?;
     let start = Start::of(place)?;
+    let most = M::may_fetch(&place.files.limits);
+    let searching = Searching {
+        job,
+        place,
+        start: &start,
+        identities: M::identities(&place.files.protected),
+        most,
+        left: AtomicU64::new(most),
+    };
     match start.pinned.kind() {
-        FileKind::File => job.in_file(&start, place),
-        FileKind::Directory => job.in_directory(&start, place, search),
+        FileKind::File => searching.in_file(),
+        FileKind::Directory => searching.in_directory(search),
         FileKind::Symlink | FileKind::Special => {
             start.pinned.must_be_file(&place.shown)?;
             Ok(SearchFound::default())
@@ -86,148 +62,124 @@ pub(super) fn search(
     }
 }
 
-impl<'a> Job<'a> {
-    pub(super) fn new(
-        identities: Identities,
-        search: &Search,
-        gone: &'a Gone,
-    ) -> Result<Self, FilesError> {
-        for lines in [search.before, search.after] {
-            if lines > MAX_CONTEXT_LINES {
-                return Err(invalid(
-                    &format!("{lines} lines of context"),
-                    format!("at most {MAX_CONTEXT_LINES} are given"),
-                ));
-            }
-        }
-        let (before, after) = match search.mode {
-            SearchMode::Content => (search.before as usize, search.after as usize),
-            SearchMode::Files | SearchMode::Count => (0, 0),
-        };
-        let mut searcher = SearcherBuilder::new();
-        searcher
-            .line_number(search.mode == SearchMode::Content)
-            .multi_line(search.multiline)
-            .before_context(before)
-            .after_context(after)
-            .heap_limit(Some(MAX_SEARCH_HEAP))
-            .binary_detection(BinaryDetection::quit(0));
-        Ok(Self {
-            matcher: matcher(search)?,
-            searcher,
-            wanted: Wanted {
-                mode: search.mode,
-                limit: search.limit.min(MAX_RESULTS),
-                before,
-                after,
-            },
-            names: names(search.glob.as_deref())?,
-            types: types(search.file_type.as_deref())?,
-            identities,
-            gone,
-        })
-    }
+/// A search where it takes place.
+struct Searching<'a, M: Machine> {
+    job: Job<'a>,
+    place: &'a Place<'a, M>,
+    start: &'a Start<M>,
+    identities: Identities,
+    /// What may be fetched in all, if files are fetched,
+    most: u64,
+    /// and what may be yet. What comes after is not searched, and that is said.
+    left: AtomicU64,
+}
 
-    fn in_file(&self, start: &Start, place: &Place<'_>) -> Result<SearchFound, FilesError> {
-        let file = open_pinned(&start.pinned, &place.shown)?;
+impl<M: Machine> Searching<'_, M> {
+    fn in_file(&self) -> Result<SearchFound, FilesError> {
+        let (place, shown) = (self.place, self.start.shown());
         let mut found = SearchFound::default();
         let mut notes = Notes::default();
-        let size = size_of(&start.pinned.stat);
-        let outcome = self.of_growing(start.shown(), &file, size, &mut self.searcher.build());
-        self.take(outcome, start.shown(), &mut found, &mut notes);
-        self.gone.check()?;
+        let facts = &self.start.pinned.facts;
+        let file = place.machine().open(&self.start.pinned);
+        let file = file.map_err(|failure| place.failed(failure))?;
+        let mut searcher = self.job.searcher.build();
+        let (outcome, is_cut) = self.of_open(shown, file, facts.size(), &mut searcher);
+        self.job.take(outcome, shown, &mut found, &mut notes);
+        self.job.gone.check()?;
+        if is_cut {
+            self.cut(shown, &mut notes);
+        }
         found.walked = notes.finish(!found.hits.is_empty());
         Ok(found)
     }
 
-    fn in_directory(
-        &self,
-        start: &Start,
-        place: &Place<'_>,
-        search: &Search,
-    ) -> Result<SearchFound, FilesError> {
+    fn in_directory(&self, search: &Search) -> Result<SearchFound, FilesError> {
         let rules = Rules {
             hidden: search.glob.as_deref().is_some_and(means_hidden),
             ignored: false,
         };
-        let scanner = Scanner::new(place, start, rules, self.gone);
+        let scanner = Scanner::new(self.place, self.start, rules, self.job.gone);
         let mut walk = Walk::new(scanner, &|_, _| false);
         let mut found = SearchFound::default();
         let mut batch = self.collect(&mut walk, FIRST_BATCH)?;
         while !batch.is_empty() {
-            let (outcomes, next) = self.of_batch(start, &batch, &mut walk)?;
-            self.gone.check()?;
+            let (outcomes, next) = self.of_batch(&batch, &mut walk)?;
+            self.job.gone.check()?;
+            let mut searcher = self.job.searcher.build();
             let notes = &mut walk.scanner.notes;
-            let mut searcher = self.searcher.build();
-            let has_room = batch.iter().zip(outcomes).all(|(file, outcome)| {
-                let outcome = outcome.unwrap_or_else(|| self.of_found(start, file, &mut searcher));
-                self.take(outcome, &file.path, &mut found, notes)
-            });
-            self.gone.check()?;
+            let mut has_room = true;
+            for (file, searched) in batch.iter().zip(outcomes) {
+                let searched = searched.unwrap_or_else(|| self.of_found(file, &mut searcher));
+                let (outcome, is_cut) = searched?;
+                has_room = self.job.take(outcome, &file.path, &mut found, notes) && !is_cut;
+                if is_cut {
+                    self.cut(&file.path, notes);
+                }
+                if !has_room {
+                    break;
+                }
+            }
+            self.job.gone.check()?;
             if !has_room {
                 break;
             }
-            batch = next;
+            batch = match next {
+                Some(next) => next,
+                None => self.collect(&mut walk, BATCH)?,
+            };
         }
         found.walked = walk.scanner.notes.finish(!found.hits.is_empty());
         Ok(found)
     }
 
+    fn cut(&self, path: &str, notes: &mut Notes) {
+        let most = self.most;
+        notes.truncated = true;
+        notes.skipped(
+            path,
+            format!("not searched to its end: more than {most} bytes would be fetched"),
+        );
+    }
+
     /// The next files whose names fit.
-    fn collect(&self, walk: &mut Walk<'_>, size: usize) -> Result<Vec<Found>, FilesError> {
+    fn collect(&self, walk: &mut Walk<'_, M>, size: usize) -> Result<Vec<Found>, FilesError> {
         let mut batch = Vec::with_capacity(size);
         while batch.len() < size {
             let Some(found) = walk.next()? else { break };
-            let relative = walk.scanner.relative(&found.path);
-            if self.wants(relative) {
+            if self.job.wants(walk.scanner.relative(&found.path)) {
                 batch.push(found);
             }
         }
         Ok(batch)
     }
 
-    /// Whether a file of this path beneath the start is to be searched.
-    pub(super) fn wants(&self, relative: &str) -> bool {
-        !self.names.matched(relative, false).is_ignore()
-            && !self.types.matched(relative, false).is_ignore()
-    }
-
     /// Searches a batch and meanwhile collects the next one. A file for whose hits there is no
-    /// room yet has no outcome.
-    fn of_batch(
-        &self,
-        start: &Start,
-        batch: &[Found],
-        walk: &mut Walk<'_>,
-    ) -> Result<(Vec<Option<Outcome>>, Vec<Found>), FilesError> {
+    /// room yet has no outcome. Where one thread does all, each file is searched in its turn, and
+    /// the next batch is not collected before it is wanted.
+    fn of_batch(&self, batch: &[Found], walk: &mut Walk<'_, M>) -> Result<OfBatch, FilesError> {
         let threads = std::thread::available_parallelism()
             .map_or(1, usize::from)
-            .min(MAX_SEARCH_THREADS);
+            .min(M::SEARCH_THREADS);
+        if threads == 1 || batch.len() < WORTH_THREADS {
+            return Ok((batch.iter().map(|_| None).collect(), None));
+        }
         let ahead = AtomicU64::new(0);
         let search_one = |found: &Found, searcher: &mut Searcher| {
             if ahead.load(Ordering::Relaxed) >= MAX_AHEAD_BYTES {
                 return None;
             }
-            let outcome = self.of_found(start, found, searcher);
-            if let Outcome::Hits { hits, .. } = &outcome {
+            let searched = self.of_found(found, searcher);
+            if let Ok((Outcome::Hits { hits, .. }, _)) = &searched {
                 ahead.fetch_add(hits.iter().map(weight).sum(), Ordering::Relaxed);
             }
-            Some(outcome)
+            Some(searched)
         };
-        if threads == 1 || batch.len() < WORTH_THREADS {
-            let mut searcher = self.searcher.build();
-            let outcomes = batch
-                .iter()
-                .map(|found| search_one(found, &mut searcher))
-                .collect();
-            return Ok((outcomes, self.collect(walk, BATCH)?));
-        }
         let next_file = AtomicUsize::new(0);
         let done = Mutex::new(Vec::with_capacity(batch.len()));
         let next_batch = std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let mut searcher = self.searcher.build();
+                    let mut searcher = self.job.searcher.build();
                     let mut own = Vec::new();
                     loop {
                         let at = next_file.fetch_add(1, Ordering::Relaxed);
@@ -244,157 +196,44 @@ impl<'a> Job<'a> {
         let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         done.sort_unstable_by_key(|(at, _)| *at);
         let outcomes = done.into_iter().map(|(_, outcome)| outcome).collect();
-        Ok((outcomes, next_batch))
+        Ok((outcomes, Some(next_batch)))
     }
 
-    fn of_found(&self, start: &Start, found: &Found, searcher: &mut Searcher) -> Outcome {
-        if self.gone.is_set() {
-            return Outcome::Nothing;
+    fn of_found(&self, found: &Found, searcher: &mut Searcher) -> Searched {
+        // What a listing has told to be empty is not opened for that.
+        if self.job.gone.is_set() || found.facts.is_some_and(|facts| facts.size() == 0) {
+            return Ok((Outcome::Nothing, false));
         }
-        let base: &OwnedFd = &start.pinned.fd;
-        let below = start.prefix.len();
-        let relative = found.path.get(below..).unwrap_or(&found.path);
-        // Non-blocking, in case a pipe has taken the name since it was read.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = match open_beneath(base, relative, flags, NO_LINKS) {
-            Ok(fd) => fd,
-            Err(errno) => return Outcome::Skipped(why(errno)),
+        let below = self.start.prefix.len();
+        let below = Below {
+            path: found.path.get(below..).unwrap_or(&found.path),
+            seen: found.facts,
         };
-        let size = match rustix::fs::fstat(&file) {
-            Ok(stat) => {
-                let kind = kind_of(&stat);
-                if kind != FileKind::File {
-                    return Outcome::Skipped(format!("it is {} now", word_of(&stat, kind)));
-                }
-                if let Some(why) = self.identities.has(&stat) {
-                    return Outcome::Skipped(why.to_owned());
-                }
-                size_of(&stat)
-            }
-            Err(errno) => return Outcome::Skipped(why(errno)),
+        let skipped = |why: String| Ok((Outcome::Skipped(why), false));
+        let machine = self.place.machine();
+        let (file, facts) = match machine.open_below(&self.start.pinned.handle, below) {
+            Ok(opened) => opened,
+            Err(failure @ Failure::Unavailable(_)) => return Err(failed(&found.path, failure)),
+            Err(failure) => return skipped(failure.to_string()),
         };
-        self.of_growing(&found.path, File::from(file), size, searcher)
+        if facts.kind() != FileKind::File {
+            return skipped(format!("it is {} now", facts.word()));
+        }
+        if let Some(why) = self.identities.has(facts.identity) {
+            return skipped(why.to_owned());
+        }
+        Ok(self.of_open(&found.path, file, facts.size(), searcher))
     }
 
-    /// What a file gives that had this size when it was opened. Whoever writes it faster than it is
-    /// searched does not keep the search.
-    pub(super) fn of_growing(
-        &self,
+    fn of_open<'f>(
+        &'f self,
         path: &str,
-        file: impl Read,
+        file: M::File<'f>,
         size: u64,
         searcher: &mut Searcher,
-    ) -> Outcome {
-        let mut file = file.take(size.saturating_add(MAX_GROWTH_BYTES));
-        let outcome = self.of_file(path, &mut file, searcher);
-        if file.limit() > 0 {
-            return outcome;
-        }
-        match outcome {
-            Outcome::Hits {
-                hits, count, over, ..
-            } => Outcome::Hits {
-                hits,
-                count,
-                over,
-                grows: true,
-            },
-            Outcome::Nothing => Outcome::Skipped(GROWS.to_owned()),
-            Outcome::Binary | Outcome::Skipped(_) => outcome,
-        }
-    }
-
-    fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
-        let mut hits = Hits::new(path, &self.matcher, self.wanted, self.gone);
-        let reader = UntilGone {
-            file,
-            gone: self.gone,
-        };
-        if let Err(error) = searcher.search_reader(&self.matcher, reader, &mut hits) {
-            return Outcome::Skipped(error.to_string());
-        }
-        if hits.binary {
-            return Outcome::Binary;
-        }
-        let (count, over) = (hits.count, hits.over);
-        let hits = hits.finish();
-        if hits.is_empty() && !over {
-            return Outcome::Nothing;
-        }
-        Outcome::Hits {
-            hits,
-            count,
-            over,
-            grows: false,
-        }
-    }
-
-    /// Adds what one file gave. False once there is more than the limit takes.
-    pub(super) fn take(
-        &self,
-        outcome: Outcome,
-        path: &str,
-        found: &mut SearchFound,
-        notes: &mut Notes,
-    ) -> bool {
-        let (hits, count, over) = match outcome {
-            Outcome::Hits {
-                hits,
-                count,
-                over,
-                grows,
-            } => {
-                if grows {
-                    notes.skipped(path, GROWS);
-                }
-                (hits, count, over)
-            }
-            Outcome::Nothing => return true,
-            Outcome::Binary => {
-                notes.binary(path);
-                return true;
-            }
-            Outcome::Skipped(why) => {
-                notes.skipped(path, why);
-                return true;
-            }
-        };
-        let room = self.wanted.limit - found.hits.len();
-        let mut taken = 0;
-        for hit in hits.iter().take(room) {
-            if notes.given >= MAX_FOUND_BYTES {
-                break;
-            }
-            notes.given += weight(hit);
-            taken += 1;
-        }
-        let fits = !over && taken == hits.len();
-        found.count += match self.wanted.mode {
-            SearchMode::Content | SearchMode::Files => taken as u64,
-            SearchMode::Count if taken == 0 => 0,
-            SearchMode::Count => count,
-        };
-        found.hits.extend(hits.into_iter().take(taken));
-        notes.truncated |= !fits;
-        fits
+    ) -> (Outcome, bool) {
+        let reader = M::reader(file, &self.left);
+        let outcome = self.job.of_growing(path, reader, size, searcher);
+        (outcome, self.left.load(Ordering::Relaxed) == 0)
     }
 }
-
-/// A file that reads as ended when nobody waits any more.
-struct UntilGone<'a, R> {
-    file: R,
-    gone: &'a Gone,
-}
-
-impl<R: Read> Read for UntilGone<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.gone.is_set() {
-            return Ok(0);
-        }
-        self.file.read(buffer)
-    }
-}
-
-#[cfg(test)]
-#[path = "search_tests.rs"]
-mod tests;

@@ -29,7 +29,7 @@ fn a_file_that_grows_for_ever_is_left_and_said() {
     };
     let gone = Gone::default();
     for (pattern, found) in [("x$", true), ("y", false)] {
-        let job = Job::new(Identities::of(""), &wanted(pattern), &gone).unwrap();
+        let job = Job::new(&wanted(pattern), &gone).unwrap();
         let mut file = Endless(0);
         let outcome = job.of_growing("log", &mut file, 10, &mut job.searcher.build());
         assert!(

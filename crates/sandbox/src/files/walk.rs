@@ -2,18 +2,19 @@
 
 use outfitter_core::{FileKind, FilesError};
 
-use super::scan::{Found, NeedsStat, Scanner};
+use super::machine::Machine;
+use super::scan::{Found, NeedsFacts, Scanner};
 
 /// Goes depth first. Directories are entered, not given; links are neither followed nor given.
-pub(super) struct Walk<'a> {
-    pub(super) scanner: Scanner<'a>,
-    needs: NeedsStat<'a>,
+pub(super) struct Walk<'a, M: Machine> {
+    pub(super) scanner: Scanner<'a, M>,
+    needs: NeedsFacts<'a>,
     open: Vec<std::vec::IntoIter<Found>>,
     started: bool,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(scanner: Scanner<'a>, needs: NeedsStat<'a>) -> Self {
+impl<'a, M: Machine> Walk<'a, M> {
+    pub(super) fn new(scanner: Scanner<'a, M>, needs: NeedsFacts<'a>) -> Self {
         Self {
             scanner,
             needs,

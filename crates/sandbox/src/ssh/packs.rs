@@ -7,6 +7,7 @@ use std::sync::Arc;
 use outfitter_core::{Clock, JobId, SandboxError};
 use russh::Channel;
 use russh::client::Msg;
+use tokio::sync::Mutex;
 
 use super::connection::{Connection, lost};
 use super::launch::first_words;
@@ -30,39 +31,65 @@ pub struct LaidPack {
 }
 
 /// A folder there that lasts as long as this. The end of its channel, also with the connection or
-/// with us, is its end.
+/// with us, is its end; with the next connection it is made again, under the same path.
 pub(super) struct Folder {
     pub(super) path: String,
-    keeper: Channel<Msg>,
+    name: String,
+    packs: Vec<LaidPack>,
+    connection: Arc<Connection>,
+    clock: Arc<dyn Clock>,
+    keeper: Mutex<Keeper>,
+}
+
+/// What keeps a folder there.
+struct Keeper {
+    /// Held: its end is the end of the folder.
+    _channel: Channel<Msg>,
+    /// Of which connection it is.
+    connection: u64,
 }
 
 impl Folder {
+    /// An empty one, to be [filled](Self::fill) with these.
     pub(super) async fn make(
         connection: &Arc<Connection>,
-        clock: &dyn Clock,
+        clock: Arc<dyn Clock>,
+        packs: Vec<LaidPack>,
     ) -> Result<Self, SandboxError> {
-        let name = JobId::mint(clock).to_string();
-        let mark = format!("outfitter-{name}");
-        let mut keeper = connection.start(line(KEEP, [mark.as_str(), &name])).await?;
-        let (words, _) = first_words(&mut keeper, &mark).await?;
-        let path = words
-            .strip_prefix("kept ")
-            .filter(|path| path.starts_with('/'));
-        let path = path.ok_or_else(|| lost("its home has no room for a folder of skills"))?;
+        let name = JobId::mint(&*clock).to_string();
+        let (path, keeper) = keep(connection, &name, &*clock).await?;
         Ok(Self {
-            path: path.to_owned(),
-            keeper,
+            path,
+            name,
+            packs,
+            connection: Arc::clone(connection),
+            clock,
+            keeper: Mutex::new(keeper),
         })
+    }
+
+    /// Makes and fills it again where the connection is another than the one it was made by. Gives
+    /// what could not be laid in then.
+    pub(super) async fn renew(self: &Arc<Self>) -> Result<Vec<String>, SandboxError> {
+        let mut keeper = self.keeper.lock().await;
+        if self.connection.number().await? == keeper.connection {
+            return Ok(Vec::new());
+        }
+        (_, *keeper) = keep(&self.connection, &self.name, &*self.clock).await?;
+        let folder = Arc::clone(self);
+        let filled = tokio::task::spawn_blocking(move || {
+            folder.fill(&Sftp::new(Arc::clone(&folder.connection)))
+        });
+        filled.await.map_err(|error| lost(error.to_string()))
     }
 
     /// Copies each pack into it, and gives what could not be, a pack or a part of one, one sentence
     /// each.
-    pub(super) fn fill(&self, sftp: &Sftp, packs: &[LaidPack]) -> Vec<String> {
+    pub(super) fn fill(&self, sftp: &Sftp) -> Vec<String> {
         let mut left_out = Vec::new();
-        for pack in packs {
-            let to = format!("{}/{}", self.path, pack.name);
+        for pack in &self.packs {
             let fits = !pack.name.is_empty() && !pack.name.contains(['/', '\0', '\n']);
-            let laid = fits.then(|| lay(sftp, &pack.from, &to));
+            let laid = fits.then(|| lay(sftp, &pack.from, &self.path, &pack.name));
             match laid {
                 Some(Ok(without)) => {
                     let (name, more) = (&pack.name, without.len().saturating_sub(TOLD_OF_A_PACK));
@@ -82,9 +109,28 @@ impl Folder {
         }
         left_out
     }
+}
 
-    /// What has to be held as long as it shall be there.
-    pub(super) fn keeper(self) -> Channel<Msg> {
-        self.keeper
-    }
+/// Makes a folder of this name, empty, and gives its path. One that a connection before has left is
+/// taken over: who kept it then leaves it.
+async fn keep(
+    connection: &Connection,
+    name: &str,
+    clock: &dyn Clock,
+) -> Result<(String, Keeper), SandboxError> {
+    let number = connection.number().await?;
+    let token = JobId::mint(clock).to_string();
+    let mark = format!("outfitter-{token}");
+    let script = line(KEEP, [mark.as_str(), name, &token]);
+    let mut channel = connection.start(script).await?;
+    let (words, _) = first_words(&mut channel, &mark).await?;
+    let path = words
+        .strip_prefix("kept ")
+        .filter(|path| path.starts_with('/'));
+    let path = path.ok_or_else(|| lost("its home has no room for a folder of skills"))?;
+    let keeper = Keeper {
+        _channel: channel,
+        connection: number,
+    };
+    Ok((path.to_owned(), keeper))
 }

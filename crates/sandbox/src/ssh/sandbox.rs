@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use outfitter_core::{Account, Clock, Level, SandboxError, SandboxInfo, WorkspaceOf};
 
-use super::connection::{Connection, Remote, lost};
+use super::connection::{Connection, lost};
 use super::launch::There;
 use super::packs::{Folder, LaidPack, PACKS_VARIABLE};
+use super::remote::Remote;
 use super::script::{LOOK, REMOVE, line};
 use super::sftp::{Fault, Sftp};
 use crate::files::FileLimits;
-use crate::files::remote::{self, RemoteFiles};
+use crate::files::remote::{RemoteFiles, Workspace};
 use crate::jobs::Jobs;
 use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 use crate::protected::Protected;
@@ -32,8 +33,6 @@ pub struct SshSession {
     /// A folder beneath the workspace there that is this session's own, made where it is not there:
     /// then it is the workspace of the session.
     pub own_folder: Option<String>,
-    /// Directories there that file tools read and do not write, absolute.
-    pub read_only: Vec<PathBuf>,
     /// Trees of ours that are laid in there for reading, as long as the session lasts: beneath a
     /// folder that [`PACKS_VARIABLE`] names to commands.
     pub packs: Vec<LaidPack>,
@@ -81,13 +80,16 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
     let sftp = Sftp::new(Arc::clone(&connection));
     let folder = match session.packs.as_slice() {
         [] => None,
-        _ => Some(Folder::make(&connection, &*session.clock).await?),
+        _ => {
+            let clock = Arc::clone(&session.clock);
+            let folder = Folder::make(&connection, clock, session.packs).await?;
+            Some(Arc::new(folder))
+        }
     };
-    let packs = session.packs;
     let (sftp, can, folder, left_out) = tokio::task::spawn_blocking(move || {
         let can = sftp.can();
         let left_out = match (&folder, &can) {
-            (Some(folder), Ok(_)) => folder.fill(&sftp, &packs),
+            (Some(folder), Ok(_)) => folder.fill(&sftp),
             (None, _) | (_, Err(_)) => Vec::new(),
         };
         (sftp, can, folder, left_out)
@@ -106,20 +108,22 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
                 .to_owned(),
         );
     }
-    let (mut read_only, mut passed) = (session.read_only, session.passed);
-    let keeper = folder.map(|folder| {
+    let mut passed = session.passed;
+    let mut read_only = Vec::new();
+    if let Some(folder) = &folder {
         read_only.push(PathBuf::from(&folder.path));
         passed.push((PACKS_VARIABLE.to_owned(), folder.path.clone()));
-        folder.keeper()
-    });
-    let files = remote::Inner::new(
+    }
+    let files = RemoteFiles::new(
         sftp,
-        place.workspace.clone(),
-        place.given,
-        Protected::of_remote_home(&place.home),
-    )
-    .with_read_only(read_only)
-    .with_limits(session.file_limits);
+        Workspace {
+            real: place.workspace.clone(),
+            given: place.given,
+            protected: Protected::of_remote_home(&place.home),
+            read_only,
+            limits: session.file_limits,
+        },
+    );
     let info = SandboxInfo {
         backend: BACKEND.to_owned(),
         level: Level::None,
@@ -133,14 +137,14 @@ pub async fn open(session: SshSession) -> Result<ProcessSandbox, SandboxError> {
         connection,
         workspace: place.workspace.to_string_lossy().into_owned(),
         passed,
-        _keeper: keeper,
+        folder,
     };
     Ok(ProcessSandbox {
         info,
         machine: Some(place.machine),
         left_out,
         jobs: Jobs::new(launch, session.clock, &session.session_dir)?,
-        files: SessionFiles::There(RemoteFiles::from(files)),
+        files: SessionFiles::There(files),
     })
 }
 

@@ -44,6 +44,10 @@ const NOT_OVER_SFTP: &[(&str, &str)] = &[
         "denied paths are paths of this machine",
     ),
     (
+        "escape::a_read_only_root_is_read_and_not_written",
+        "what is laid in there is copied; it is read and not written in `ssh::files`",
+    ),
+    (
         "escape::a_workspace_that_was_renamed_is_still_the_same",
         "SFTP knows names and no handle of a directory",
     ),

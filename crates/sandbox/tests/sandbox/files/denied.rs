@@ -237,3 +237,56 @@ fn what_exists_is_named_for_the_sandbox_of_commands() {
     assert!(!existing.iter().any(|path| path.starts_with("/proc")));
     assert!(existing.iter().all(|path| Path::new(path).exists()));
 }
+
+/// Also where the operator has opened the machine to administrators.
+#[rstest]
+#[case::a_key_store(".gnupg/private-keys-v1.d/x", false)]
+#[case::containers(".docker/config.json", false)]
+#[case::a_cluster(".kube/config", false)]
+#[case::a_registry(".cargo/credentials.toml", false)]
+#[case::another_registry(".pypirc", false)]
+#[case::packages(".npmrc", false)]
+#[case::hosts(".netrc", false)]
+#[case::a_cloud(".aws/credentials", false)]
+#[case::another_cloud(".config/gcloud/credentials.db", false)]
+#[case::a_third_cloud(".azure/msal_token_cache.json", false)]
+#[case::a_forge(".config/gh/config.yml", false)]
+#[case::a_browser(".mozilla/firefox/p/logins.json", false)]
+#[case::another_browser(".config/google-chrome/Default/Cookies", false)]
+#[case::a_shell(".bashrc", true)]
+#[case::another_shell(".zshrc", true)]
+#[case::a_login(".profile", true)]
+#[case::git(".gitconfig", true)]
+#[case::cargo(".cargo/config.toml", true)]
+#[case::a_desktop(".config/autostart/x.desktop", true)]
+#[case::a_service(".config/systemd/user/x.service", true)]
+#[tokio::test]
+async fn no_file_tool_writes_a_credential_or_what_starts_programs(
+    #[case] path: &str,
+    #[case] is_read: bool,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+    #[values(true, false)] is_there: bool,
+) {
+    let Some(world) = World::at(machine, "home/ws").await else {
+        return;
+    };
+    let file = world.home.join(path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    if is_there {
+        fs::write(&file, "old").unwrap();
+    }
+    let name = file.to_str().unwrap();
+    let range = Range { from: 0, max: 100 };
+    for file in [anywhere(name), here(name)] {
+        let error = world.files.put(file, replace("new")).await.unwrap_err();
+        assert!(is_denial(&error), "{name}: {error:?}");
+    }
+    let read = world.files.read(anywhere(name), range).await;
+    match read {
+        Ok(chunk) => assert!(is_read && is_there && &chunk.bytes[..] == b"old"),
+        Err(error) if is_read => assert!(!is_there || is_denial(&error), "{error:?}"),
+        Err(error) => assert!(is_denial(&error), "{name}: {error:?}"),
+    }
+    let now = fs::read_to_string(&file).ok();
+    assert_eq!(now.as_deref(), is_there.then_some("old"));
+}

@@ -44,32 +44,19 @@ impl World<Arc<dyn Files>> {
 
     /// The same with other limits.
     pub(crate) async fn limited_on(machine: Machine, limits: FileLimits) -> Option<Self> {
-        Self::with(machine, World::new(), limits, &[]).await
+        Self::with(machine, World::new(), limits).await
     }
 
     /// The same with the workspace at this path beneath the world's directory.
     pub(crate) async fn at(machine: Machine, path: &str) -> Option<Self> {
         let world = World::with_workspace_at(path);
-        Self::with(machine, world, FileLimits::default(), &[]).await
+        Self::with(machine, world, FileLimits::default()).await
     }
 
-    /// The same with this directory laid in for reading.
-    pub(crate) async fn reading_on(machine: Machine, laid: &Path) -> Option<Self> {
-        Self::with(machine, World::new(), FileLimits::default(), &[laid]).await
-    }
-
-    async fn with(
-        machine: Machine,
-        world: World,
-        limits: FileLimits,
-        laid: &[&Path],
-    ) -> Option<Self> {
+    async fn with(machine: Machine, world: World, limits: FileLimits) -> Option<Self> {
         let (files, server): (Arc<dyn Files>, _) = match machine {
             Machine::Ours => {
-                let mut files = world.files.clone().with_limits(limits);
-                for laid in laid {
-                    files = files.with_read_only(laid).unwrap();
-                }
+                let files = world.files.clone().with_limits(limits);
                 (Arc::new(files), None)
             }
             Machine::Theirs => {
@@ -78,7 +65,6 @@ impl World<Arc<dyn Files>> {
                 remote.workspace = world.workspace.display().to_string();
                 let mut session = server.session(remote);
                 session.file_limits = limits;
-                session.read_only = laid.iter().map(|path| path.to_path_buf()).collect();
                 let sandbox = outfitter_sandbox::ssh::open(session).await.unwrap();
                 (Arc::new(Theirs(sandbox)), Some(server))
             }

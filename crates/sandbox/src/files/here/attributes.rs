@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;
 
-use super::handle::Pinned;
+use super::handle::link_of;
 
 /// What people and programs keep there. What the system keeps there for trust (capabilities,
 /// labels, signatures) was given to the old content and does not pass to a new one.
@@ -29,8 +29,8 @@ pub(super) enum AccessList {
 
 /// Takes over what of it may be. A file system that keeps none, and one with no room for more,
 /// lose them; they are never worth the write.
-pub(super) fn take_over(old: &Pinned, new: impl AsFd) -> AccessList {
-    let from = old.link();
+pub(super) fn take_over(old: &OwnedFd, new: impl AsFd) -> AccessList {
+    let from = link_of(old);
     let mut names = vec![0; MOST_BYTES];
     let Ok(length) = rustix::fs::listxattr(&*from, &mut *names) else {
         return AccessList::Whole;

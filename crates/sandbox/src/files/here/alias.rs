@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use outfitter_core::LeadsTo;
 use rustix::fs::{AtFlags, CWD, statat};
 
-use super::local::Inner;
-use super::place::spelled;
+use super::Here;
+use crate::files::place::spelled;
+use crate::files::session::Inner;
 
 /// What this path leads to, also where its end is not there.
-pub(super) fn leads_to(files: &Inner, path: &str) -> LeadsTo {
+pub(super) fn leads_to(files: &Inner<Here>, path: &str) -> LeadsTo {
     real(files, path).map_or(LeadsTo::Unknown, LeadsTo::Path)
 }
 
-fn real(files: &Inner, path: &str) -> Option<String> {
+fn real(files: &Inner<Here>, path: &str) -> Option<String> {
     let absolute = absolute(files, path)?;
     let mut missing = Vec::new();
     let mut there: &Path = &absolute;
@@ -28,8 +29,22 @@ fn real(files: &Inner, path: &str) -> Option<String> {
     }
 }
 
+/// Whether a path leads to where the session reads: beneath the workspace or what was laid in for
+/// reading, and not to what is protected.
+pub(super) fn is_readable(files: &Inner<Here>, path: &str) -> bool {
+    let Some((written, real)) = absolute(files, path).zip(real(files, path)) else {
+        return false;
+    };
+    let canonical = |root: &Path| {
+        root.canonicalize()
+            .is_ok_and(|root| Path::new(&real).starts_with(root))
+    };
+    let covered = |path: &Path| files.protected.covers(path).is_some();
+    files.roots().any(canonical) && !covered(&written) && !covered(Path::new(&real))
+}
+
 /// Whether both name one file.
-pub(super) fn is_same(files: &Inner, one: &str, other: &str) -> bool {
+pub(super) fn is_same(files: &Inner<Here>, one: &str, other: &str) -> bool {
     let identity = |path: &str| {
         let stat = statat(CWD, absolute(files, path)?, AtFlags::empty()).ok()?;
         Some((stat.st_dev, stat.st_ino))
@@ -37,7 +52,7 @@ pub(super) fn is_same(files: &Inner, one: &str, other: &str) -> bool {
     matches!((identity(one), identity(other)), (Some(one), Some(other)) if one == other)
 }
 
-fn absolute(files: &Inner, path: &str) -> Option<PathBuf> {
+fn absolute(files: &Inner<Here>, path: &str) -> Option<PathBuf> {
     let path = spelled(&files.protected, path).ok()?;
     Some(files.workspace.path().join(path))
 }

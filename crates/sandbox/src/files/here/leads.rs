@@ -10,14 +10,22 @@ use rustix::fd::OwnedFd;
 use rustix::fs::{OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::handle::{Pinned, real_path, target_of};
-use super::limits::MAX_LINKS;
-use super::local::Inner;
-use super::root::{Root, open_beneath};
+use super::Here;
+use super::beneath::open_beneath;
+use super::handle::real_path;
+use crate::files::facts::Pinned;
+use crate::files::limits::MAX_LINKS;
+use crate::files::machine::Machine;
+use crate::files::root::{Root, visible_parts};
+use crate::files::session::Inner;
 
 /// Why a path is protected by where it leads, if it is.
-pub(super) fn into_protected(files: &Inner, root: &Root, relative: &str) -> Option<&'static str> {
-    let mut here = open(&root.fd, ".").ok()?;
+pub(super) fn into_protected(
+    files: &Inner<Here>,
+    root: &Root<Here>,
+    relative: &str,
+) -> Option<&'static str> {
+    let mut here = open(&root.handle, ".").ok()?;
     let mut left = parts(relative);
     let mut links = 0;
     while let Some(part) = left.pop() {
@@ -34,15 +42,15 @@ pub(super) fn into_protected(files: &Inner, root: &Root, relative: &str) -> Opti
         };
         let next = Pinned::new(next).ok()?;
         match next.kind() {
-            FileKind::Directory => here = next.fd,
+            FileKind::Directory => here = next.handle,
             FileKind::Symlink => {
                 links += 1;
-                let target = target_of(&next.fd, &part).ok()?;
+                let target = Here.target(&next.handle).ok()?;
                 if links > MAX_LINKS {
                     return None;
                 }
                 if target.starts_with('/') {
-                    here = open(&files.machine().ok()?.fd, ".").ok()?;
+                    here = open(&files.whole().ok()?.handle, ".").ok()?;
                 }
                 left.append(&mut parts(&target));
             }
@@ -60,11 +68,8 @@ fn open(directory: &OwnedFd, name: &str) -> Result<OwnedFd, Errno> {
 
 /// The parts of a path, the first one last.
 fn parts(path: &str) -> Vec<String> {
-    path.split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-        .rev()
-        .map(ToOwned::to_owned)
-        .collect()
+    let parts = visible_parts(path).into_iter().rev();
+    parts.map(ToOwned::to_owned).collect()
 }
 
 #[cfg(test)]
