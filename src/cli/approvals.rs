@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use outfitter_core::{ApprovalId, Code, StandingApproval};
+use outfitter_codec::ApprovalList;
+use outfitter_core::{ApprovalId, Code};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,37 +15,6 @@ use super::session::runtime;
 use crate::outfit::Outfitter;
 use crate::render::tables;
 
-/// What you approved for longer than a session.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ApprovalList")]
-pub(crate) struct Approvals {
-    /// The version of this document.
-    #[schemars(extend("const" = 1))]
-    v: u32,
-    /// Those that hold, the last given first.
-    approvals: Vec<Row>,
-}
-
-/// One approval.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "StandingApproval")]
-pub(crate) struct Row {
-    /// Its id.
-    id: String,
-    /// The tool.
-    tool: String,
-    /// What calls it holds for: the commands of a line, paths, or what other calls are about.
-    what: Vec<String>,
-    /// The workspace that it holds in; `own` for all that are made for one session.
-    place: String,
-    /// The session it was given in.
-    session_id: String,
-    /// When it was given, in Unix milliseconds.
-    created: u64,
-    /// When it ends, in Unix milliseconds.
-    expires: u64,
-}
-
 /// An approval that was taken back.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ApprovalRevoked")]
@@ -54,20 +24,6 @@ pub(crate) struct Revoked<'a> {
     v: u32,
     /// Its id.
     revoked: &'a str,
-}
-
-impl From<&StandingApproval> for Row {
-    fn from(approval: &StandingApproval) -> Self {
-        Self {
-            id: approval.id.to_string(),
-            tool: approval.tool.to_string(),
-            what: approval.what.clone(),
-            place: approval.place.clone(),
-            session_id: approval.session.to_string(),
-            created: approval.at.0,
-            expires: approval.expires.0,
-        }
-    }
 }
 
 /// Runs `approvals`.
@@ -86,8 +42,7 @@ async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
     let now = whole.clock().now();
     let all = whole.standing().holding(&whole.local_scope(), now).await?;
     if at.global.json {
-        let approvals = all.iter().map(Row::from).collect();
-        return documents::write(at, &Approvals { v: 1, approvals });
+        return documents::write(at, &ApprovalList::of(&all));
     }
     at.out.data(&tables::approvals(&all, at.out.stdout))
 }

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, Session};
-use outfitter_core::{AnswerKind, Attended, Cancel, Interrupt, InterruptKind, RunOutcome};
-use outfitter_tools::{ApprovalScope, approval_answer, approval_scopes};
+use outfitter_agent::{Agent, Answered, Input, RunEnd, RunError, RunRequest, Session};
+use outfitter_core::{
+    AnswerKind, ApprovalScope, Attended, Cancel, Code, Interrupt, InterruptKind, RunOutcome,
+};
+use outfitter_tools::{approval_answer, approval_scopes};
 use serde_json::Value;
 
-use super::failure::Stop;
+use super::failure::{Failure, Stop};
 use super::session::{Viewer, watch};
 use super::{Invocation, form};
 use crate::render::text::one_line;
@@ -17,14 +19,14 @@ pub(super) async fn made(
     at: &Invocation<'_>,
     agent: &Agent,
     session: &Session,
-    input: Input,
+    request: impl Into<RunRequest>,
     cancel: &Cancel,
     mut viewer: Viewer,
 ) -> (Result<RunEnd, RunError>, Viewer, Result<(), Stop>) {
-    let mut input = input;
+    let mut request = request.into();
     loop {
         let (end, back, shown) = watch(viewer, cancel, async |events| {
-            agent.run(session, input, cancel.clone(), events).await
+            agent.run(session, request, cancel.clone(), events).await
         })
         .await;
         viewer = back;
@@ -32,8 +34,8 @@ pub(super) async fn made(
             (Ok(end), Ok(())) if end.outcome == RunOutcome::Waiting => end.waiting.clone(),
             _ => return (end, viewer, shown),
         };
-        input = match (session.attended, asked(at, session, &waiting).await) {
-            (Attended::Yes, Some(answer)) => Input::Answer(answer),
+        request = match (session.attended, asked(at, session, &waiting).await) {
+            (Attended::Yes, Some(answer)) => Input::Answer(answer).into(),
             _ => return (end, viewer, shown),
         };
     }
@@ -65,7 +67,7 @@ async fn asked(
         let value = read(&super::session::line().await?, interrupt);
         match value {
             Ok(value) => return Some(answer(session, interrupt, value)),
-            Err(why) => at.out.tell(&format!("{why}\n")),
+            Err(why) => at.out.tell(&format!("{}\n", one_line(&why))),
         }
     }
 }
@@ -108,55 +110,118 @@ fn prompt(interrupt: &Interrupt) -> String {
 }
 
 /// What a line means as an answer.
-fn read(line: &str, interrupt: &Interrupt) -> Result<Value, &'static str> {
-    let value = match &interrupt.kind {
-        InterruptKind::Approval { .. } => decision(line, interrupt).ok_or("write y or n")?,
-        InterruptKind::Question { choices, .. } => {
-            let chosen = line
-                .parse::<usize>()
-                .ok()
-                .and_then(|number| number.checked_sub(1));
-            match chosen.and_then(|at| choices.get(at)) {
-                Some(choice) => Value::String(choice.clone()),
-                None => value_of(line, interrupt),
-            }
+fn read(line: &str, interrupt: &Interrupt) -> Result<Value, String> {
+    let chosen = match &interrupt.kind {
+        InterruptKind::Question { choices, .. } => line
+            .parse::<usize>()
+            .ok()
+            .and_then(|number| number.checked_sub(1))
+            .and_then(|at| choices.get(at)),
+        InterruptKind::Approval { .. } | InterruptKind::Delay | InterruptKind::Remote { .. } => {
+            None
         }
-        InterruptKind::Delay | InterruptKind::Remote { .. } => return Err("it is no question"),
     };
-    match &interrupt.schema {
-        Some(schema) if outfitter_tools::check_answer(schema, &value).is_err() => {
-            Err("that is not one of the answers it can have")
-        }
-        _ => Ok(value),
+    let value = match chosen {
+        Some(choice) => Value::String(choice.clone()),
+        None => value_of(line, interrupt),
+    };
+    match fits(&value, interrupt) {
+        true => Ok(value),
+        false => Err(format!("it can have {}", words(interrupt))),
     }
+}
+
+/// A text as an answer that the question takes.
+///
+/// # Errors
+/// A failure that names the answers that it takes.
+pub(super) fn answer_of(text: &str, interrupt: &Interrupt) -> Result<Value, Failure> {
+    let value = value_of(text, interrupt);
+    if fits(&value, interrupt) {
+        return Ok(value);
+    }
+    let id = &interrupt.id;
+    let why = match (&interrupt.kind, meant(text)) {
+        (InterruptKind::Approval { .. }, Some((_, scope))) => {
+            format!(
+                "answer {id}: a yes to it cannot hold for {:?}",
+                scope.as_str()
+            )
+        }
+        _ => format!("answer {id}: {text:?} is none of the answers that it can have"),
+    };
+    let failure = Failure::new(Code::InvalidArguments, why);
+    Err(failure.with_hint(format!("it can have {}", words(interrupt))))
+}
+
+fn fits(value: &Value, interrupt: &Interrupt) -> bool {
+    match (&interrupt.kind, &interrupt.schema) {
+        (InterruptKind::Approval { .. }, _) => {
+            outfitter_tools::check_approval(interrupt, value).is_ok()
+        }
+        (InterruptKind::Question { .. }, Some(schema)) => {
+            outfitter_tools::check_answer(schema, value).is_ok()
+        }
+        (InterruptKind::Question { .. }, None) => true,
+        (InterruptKind::Delay | InterruptKind::Remote { .. }, _) => false,
+    }
+}
+
+/// The answers that a question can have, as they are written.
+fn words(interrupt: &Interrupt) -> String {
+    match (&interrupt.kind, &interrupt.schema) {
+        (InterruptKind::Approval { .. }, _) => {
+            let scopes = approval_scopes(interrupt).into_iter();
+            let yes = scopes.map(|scope| match scope {
+                ApprovalScope::Once => "y (yes, to this call)",
+                ApprovalScope::Session => "s (session: yes to all like it in this session)",
+                ApprovalScope::Always => "a (always: until it expires or is taken back)",
+            });
+            yes.chain(["n (no)"]).collect::<Vec<_>>().join(", ")
+        }
+        (InterruptKind::Question { choices, .. }, _) if !choices.is_empty() => {
+            let choices: Vec<String> = choices.iter().map(|one| format!("{one:?}")).collect();
+            choices.join(", ")
+        }
+        (InterruptKind::Question { .. }, Some(schema)) => outfitter_tools::fitting_answers(schema),
+        (InterruptKind::Question { .. }, None) => "any text".to_owned(),
+        (InterruptKind::Delay | InterruptKind::Remote { .. }, _) => {
+            "none: it waits for something else".to_owned()
+        }
+    }
+}
+
+/// Whether a word is a yes, and for how long.
+fn meant(word: &str) -> Option<(bool, ApprovalScope)> {
+    Some(match word.trim().to_lowercase().as_str() {
+        "y" | "yes" | "approve" | "once" => (true, ApprovalScope::Once),
+        "n" | "no" | "deny" => (false, ApprovalScope::Once),
+        "s" | "session" => (true, ApprovalScope::Session),
+        "a" | "always" => (true, ApprovalScope::Always),
+        _ => return None,
+    })
 }
 
 /// What a word means as an answer to an approval.
 fn decision(word: &str, interrupt: &Interrupt) -> Option<Value> {
-    let (approved, scope) = match (&interrupt.kind, word.to_lowercase().as_str()) {
-        (InterruptKind::Approval { .. }, "y" | "yes" | "approve") => (true, ApprovalScope::Once),
-        (InterruptKind::Approval { .. }, "n" | "no" | "deny") => (false, ApprovalScope::Once),
-        (InterruptKind::Approval { .. }, "s" | "session") => (true, ApprovalScope::Session),
-        (InterruptKind::Approval { .. }, "a" | "always") => (true, ApprovalScope::Always),
-        _ => return None,
-    };
-    // A shorter word than was meant would be a yes that nobody gave.
-    if !approval_scopes(interrupt).contains(&scope) {
+    let InterruptKind::Approval { .. } = interrupt.kind else {
         return None;
-    }
-    Some(approval_answer(approved, scope))
+    };
+    let (approved, scope) = meant(word)?;
+    // A shorter word than was meant would be a yes that nobody gave.
+    approval_scopes(interrupt)
+        .contains(&scope)
+        .then(|| approval_answer(approved, scope))
 }
 
 /// A text as the answer it is: JSON where the question demands something else than text.
-pub(super) fn value_of(text: &str, interrupt: &Interrupt) -> Value {
+fn value_of(text: &str, interrupt: &Interrupt) -> Value {
     if let Some(decision) = decision(text, interrupt) {
         return decision;
     }
     let plain = Value::String(text.to_owned());
-    match &interrupt.schema {
-        Some(schema) if outfitter_tools::check_answer(schema, &plain).is_err() => {
-            serde_json::from_str(text).unwrap_or(plain)
-        }
-        _ => plain,
+    if fits(&plain, interrupt) {
+        return plain;
     }
+    serde_json::from_str(text).unwrap_or(plain)
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use outfitter_agent::Input;
+use outfitter_agent::{Input, RunRequest};
 use outfitter_core::{Cancel, SessionId};
 
 use super::Invocation;
@@ -40,10 +40,14 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
             ));
         }
         let mut viewer = at.viewer();
+        let mut notes = super::idle::notes(&whole);
         let mut last = ExitCode::SUCCESS;
         while let Some(words) = next_line(at).await? {
             let cancel = Cancel::new();
-            let input = Input::Prompt(words);
+            let input = RunRequest {
+                notes: std::mem::take(&mut notes),
+                ..Input::Prompt(words).into()
+            };
             let made = made(at, &agent, &session, input, &cancel, viewer);
             let stops = Signals::but_hangup()?;
             let (end, back, shown) = until_stopped_by(stops, &cancel, made).await?;

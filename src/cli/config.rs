@@ -7,13 +7,14 @@ use outfitter_text::tokens::count;
 
 use super::Invocation;
 use super::args::ConfigCommand;
-use super::documents::{self, ConfigChecked, PromptSection, ToldFirst};
+use super::documents::{self, ConfigChecked, PromptSection, ToldFirst, Unchecked};
 use super::failure::{Failure, Stop};
 use super::sandbox_notes::sandbox_notes;
 use super::session::connected;
 use crate::config::explain::{self, Note};
 use crate::config::sections::RuleRow;
 use crate::config::{self, ConfigError, Loaded, Problem, written};
+use crate::outfit::{IdleKey, IdleKeys, Needed};
 
 /// Runs `config`.
 pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCode, Stop> {
@@ -35,8 +36,16 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
     };
     // What a name means is known once everything is put together, which touches no file. A
     // missing place for data is no fault of the file.
+    let mut names = IdleKeys::default();
     if loaded.config.store.data_dir.is_some() {
-        at.build(loaded.config.clone())?;
+        names = at.build(loaded.config.clone())?.idle_keys();
+    }
+    if !names.idle.is_empty() {
+        let problem = |idle: &IdleKey| Problem {
+            at: loaded.nearest_source(&idle.key).clone(),
+            message: idle.to_string(),
+        };
+        return Err(all_of(at, names.idle.iter().map(problem).collect()));
     }
     super::serve::address(&loaded.config.server.bind)?;
     let file = loaded.file.as_ref().map(|file| file.display().to_string());
@@ -47,8 +56,12 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
                 v: 1,
                 ok: true,
                 file,
+                unchecked: names.unchecked.iter().map(Unchecked::from).collect(),
             },
         );
+    }
+    for unchecked in &names.unchecked {
+        at.out.tell(&format!("note: {unchecked}\n"));
     }
     at.out.data(&match file {
         Some(file) => format!("{file} is right\n"),
@@ -87,7 +100,7 @@ fn explain(at: &Invocation<'_>) -> Result<(), Stop> {
 /// What a model is told before the first words of a person, here and now.
 fn prompt(at: &Invocation<'_>) -> Result<(), Stop> {
     let (_, whole) = at.outfit(Vec::new())?;
-    let (prompt, opening) = connected(&whole, || Ok(whole.told_first()))?;
+    let (prompt, opening) = connected(&whole, Needed::Programs, || Ok(whole.told_first()))?;
     let system = prompt.text();
     let sections: Vec<PromptSection<'_>> = prompt
         .sections()

@@ -2,12 +2,13 @@
 //! `docs/protocols/cli/`; those of tools, sessions, events and errors are with the codec.
 
 use outfitter_agent::SectionName;
-use outfitter_codec::{SchemaFile, document_schema};
+use outfitter_codec::{ApprovalList, SchemaFile, document_schema};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Invocation;
-use super::approvals::{Approvals, Revoked};
+use super::approvals::Revoked;
+use super::artifacts::{Got, Kept};
 use super::doctor::Report;
 use super::failure::{Failure, Stop};
 use super::skills::{Listed, Shown};
@@ -32,13 +33,21 @@ pub(crate) fn write_line(at: &Invocation<'_>, document: &impl Serialize) -> Resu
 #[must_use]
 pub fn schema_files() -> Vec<SchemaFile> {
     vec![
-        document_schema::<Approvals>(
+        document_schema::<ApprovalList>(
             "approval-list.schema.json",
             "Outfitter: what was approved for longer than a session, version 1",
         ),
         document_schema::<Revoked<'static>>(
             "approval-revoked.schema.json",
             "Outfitter: an approval that was taken back, version 1",
+        ),
+        document_schema::<Kept>(
+            "artifact-list.schema.json",
+            "Outfitter: what calls kept, version 1",
+        ),
+        document_schema::<Got>(
+            "artifact.schema.json",
+            "Outfitter: an artifact that was written, or could be, version 1",
         ),
         document_schema::<ConfigChecked>(
             "config-check.schema.json",
@@ -88,6 +97,28 @@ pub(crate) struct ConfigChecked {
     /// The file; left out where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
+    /// What could not be looked at, as nothing is connected for a check; left out where all could.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) unchecked: Vec<Unchecked>,
+}
+
+/// A key of the configuration that could not be looked at.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "UncheckedKey")]
+pub(crate) struct Unchecked {
+    /// Where it stands, as `permissions.rules.0.tool`.
+    key: String,
+    /// What has to be there first: an MCP server, an API, the programs of the project.
+    from: String,
+}
+
+impl From<&crate::outfit::UncheckedKey> for Unchecked {
+    fn from(one: &crate::outfit::UncheckedKey) -> Self {
+        Self {
+            key: one.key.clone(),
+            from: one.from.clone(),
+        }
+    }
 }
 
 /// What a model is told before the first words of a person.
@@ -127,6 +158,9 @@ pub(crate) struct Deleted<'a> {
     pub(crate) v: u32,
     /// Its id.
     pub(crate) deleted: &'a str,
+    /// What could not be removed, one sentence each; left out where nothing stays behind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) left_behind: Vec<String>,
 }
 
 /// Where a server listens: one line, once it does.
@@ -139,6 +173,9 @@ pub(crate) struct Serving {
     pub(crate) url: String,
     /// When it began, in Unix milliseconds.
     pub(crate) started_ms: u64,
+    /// What of the configuration means nothing as things stand; left out where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What was written to begin with.

@@ -9,6 +9,7 @@
 
 mod approvals;
 pub mod args;
+mod artifacts;
 mod ask;
 mod chat;
 mod config;
@@ -17,6 +18,7 @@ mod doctor;
 mod documents;
 pub mod failure;
 mod form;
+mod idle;
 mod init;
 pub mod output;
 mod reload;
@@ -126,6 +128,7 @@ fn dispatch(at: &Invocation<'_>, command: &Command) -> Result<ExitCode, Stop> {
         Command::Tools(args) => tools::run(at, &args.command),
         Command::Skills(args) => skills::run(at, &args.command),
         Command::Sessions(args) => sessions::run(at, &args.command),
+        Command::Artifacts(args) => artifacts::run(at, &args.command),
         Command::Approvals(args) => approvals::run(at, &args.command),
         Command::Config(args) => config::run(at, &args.command),
         Command::Doctor(_) => doctor::run(at),

@@ -62,12 +62,14 @@ impl Reload<'_> {
         if plan.is_empty() {
             return "reloaded the configuration: nothing has changed\n".to_owned();
         }
+        let idle = self.whole.idle_keys().idle.into_iter();
+        let idle: String = idle.map(|idle| format!("  warning: {idle}\n")).collect();
         let list = |what: &str, keys: &[String]| match keys {
             [] => String::new(),
             keys => format!("  {what}: {}\n", keys.join(", ")),
         };
         format!(
-            "reloaded the configuration\n{}{}",
+            "reloaded the configuration\n{}{}{idle}",
             list("at once", &plan.hot),
             list("after a restart", &plan.restart)
         )

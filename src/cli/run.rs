@@ -53,7 +53,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         };
         let session = at.open(&whole, &args.options, Which { id, prompt }).await?;
         let cancel = Cancel::new();
-        let made = made(at, &agent, &session, input, &cancel, at.viewer());
+        let request = super::idle::noted(&whole, input);
+        let made = made(at, &agent, &session, request, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
         ended(at, &end?)

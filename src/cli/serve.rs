@@ -18,7 +18,7 @@ use super::failure::{Failure, Stop};
 use super::reload::{Reload, hangup};
 use super::session::{Signals, runtime, until_stopped_by};
 use crate::config::Config;
-use crate::outfit::{Outfitter, Served, ServedPrincipals};
+use crate::outfit::{Needed, Outfitter, Served, ServedPrincipals};
 
 /// Runs `serve`, until it is told to stop.
 pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Stop> {
@@ -28,7 +28,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     runtime()?.block_on(async {
         // Before anybody is told that it serves: by default the signal ends a process.
         let (hangup, signals) = (hangup()?, Signals::but_hangup()?);
-        whole.connect().await?;
+        // Whatever of it is slow, callers are answered meanwhile.
+        whole.begin()?;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
         let gateway = gateway(&whole);
@@ -54,8 +55,6 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             .local_addr()
             .map_err(|error| Failure::of(Code::Internal, &error))?;
         whole.own_addresses().add(bound);
-        let warnings = super::idle::warned(at, &whole);
-        say(at, &whole, bound, warnings)?;
         let cancel = Cancel::new();
         let stop = cancel.clone();
         let serving = server.serve(listener, async move { stop.cancelled().await });
@@ -65,12 +64,45 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             whole: &whole,
             check: may_listen,
         };
-        let serving = reload.with_each(hangup, serving);
-        let ended = until_stopped_by(signals, &cancel, serving).await?;
+        let serving = async {
+            let ended = reload.with_each(hangup, serving).await;
+            ended.map_err(|error| Stop::from(Failure::of(Code::Unavailable, &error)))
+        };
+        let serving = unless(wrong(at, &whole, bound), serving);
+        let ended = until_stopped_by(signals, &cancel, serving).await;
         whole.disconnect().await;
-        ended.map_err(|error| Failure::of(Code::Unavailable, &error))?;
+        ended??;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Says that it serves, and ends once what is configured has turned out never to work. Programs
+/// that answer soon are waited for before it is said: two that have one command end the start.
+async fn wrong(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Stop {
+    let told = async {
+        whole.settle(Needed::Programs).await?;
+        let warnings = super::idle::warned(at, whole);
+        say(at, whole, bound, warnings)?;
+        for one in whole.pending() {
+            tracing::info!("{one}");
+        }
+        Ok(whole.settle_wholly().await?)
+    };
+    match told.await {
+        Ok(()) => std::future::pending().await,
+        Err(stop) => stop,
+    }
+}
+
+/// Does the work, unless something ends it before.
+async fn unless(
+    wrong: impl Future<Output = Stop>,
+    work: impl Future<Output = Result<(), Stop>>,
+) -> Result<(), Stop> {
+    tokio::select! {
+        ended = work => ended,
+        stop = wrong => Err(stop),
+    }
 }
 
 fn say(

@@ -16,7 +16,7 @@ use super::args;
 use super::failure::{Failure, Stop};
 use super::output::Output;
 use crate::config::{FlagValue, Loaded};
-use crate::outfit::{BuildError, Outfitter, SessionLock, SessionOptions};
+use crate::outfit::{BuildError, Needed, Outfitter, SessionLock, SessionOptions};
 use crate::render::{Answer, Detail, Renderer, To, View};
 
 impl From<BuildError> for Failure {
@@ -88,6 +88,18 @@ impl Invocation<'_> {
         options: &args::SessionOptions,
         which: Which,
     ) -> Result<Session, Stop> {
+        self.open_for(whole, options, which, Needed::Everything)
+            .await
+    }
+
+    /// Opens a session for something that needs no more than this.
+    pub(crate) async fn open_for(
+        &self,
+        whole: &Outfitter,
+        options: &args::SessionOptions,
+        which: Which,
+        needed: Needed<'_>,
+    ) -> Result<Session, Stop> {
         let workspace = self.workspace(whole, options, &which.id)?;
         let options = SessionOptions {
             id: which.id,
@@ -96,7 +108,7 @@ impl Invocation<'_> {
             workspace,
             attended: self.attended(),
         };
-        Ok(whole.open(options).await?)
+        Ok(whole.open_for(options, needed).await?)
     }
 
     /// Where the session works. One that was served goes on where it was: what was approved there
@@ -190,17 +202,18 @@ pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock
     })
 }
 
-/// Looks at what there is while all that is configured is connected, if anything is: most programs
+/// Looks at what there is while what is needed for it is connected, if anything is: most programs
 /// need no connection for it.
 pub(crate) fn connected<T>(
     whole: &Outfitter,
+    needed: Needed<'_>,
     look: impl FnOnce() -> Result<T, Stop>,
 ) -> Result<T, Stop> {
     if !whole.has_connections() {
         return look();
     }
     runtime()?.block_on(async {
-        whole.connect().await?;
+        whole.settle(needed).await?;
         let seen = look();
         whole.disconnect().await;
         seen

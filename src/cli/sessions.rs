@@ -47,11 +47,12 @@ async fn answer(
     args: &AnswerArgs,
 ) -> Result<ExitCode, Stop> {
     let (id, interrupt) = asked(whole, &args.question).await?;
+    let value = ask::answer_of(&args.value, &interrupt)?;
     let agent = whole.agent()?;
     let _held = hold(whole, &id)?;
     let session = at.open(whole, &args.options, id.into()).await?;
     let answered = Answered {
-        value: ask::value_of(&args.value, &interrupt),
+        value,
         interrupt: interrupt.id,
         by: AnswerKind::Subject {
             subject: session.who.subject.clone(),
@@ -95,7 +96,7 @@ async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
     at.out.data(&tables::sessions(&sessions, at.out.stdout))
 }
 
-async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreError> {
+pub(super) async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreError> {
     let mut sessions = Vec::new();
     let mut after = None;
     loop {
@@ -153,17 +154,38 @@ async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
 }
 
 async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
-    let _held = hold(whole, id)?;
-    whole.delete(id).await?;
+    // Whether there is one is asked first: to hold it would make a file for it.
+    whole
+        .log()
+        .read(&whole.local_scope(), id, Seq(1), 1)
+        .await?;
+    let _held = whole.hold(id)?.map_err(|in_use| {
+        Failure::of(Code::Busy, &in_use).with_hint(
+            "wait until its run and its commands have ended; where `outfitter serve` has it, \
+             `DELETE /v1/sessions/ID` there ends its commands and deletes it",
+        )
+    })?;
+    let left_behind = whole.delete(id).await?;
     if at.global.json {
         let deleted = id.as_str();
-        return documents::write(at, &Deleted { v: 1, deleted });
+        let document = Deleted {
+            v: 1,
+            deleted,
+            left_behind,
+        };
+        return documents::write(at, &document);
     }
     at.out.tell(&format!("deleted the session {id}\n"));
+    for sentence in left_behind {
+        at.out.tell(&format!("{sentence}\n"));
+    }
     Ok(())
 }
 
-async fn entries(whole: &Outfitter, id: &SessionId) -> Result<Vec<Arc<Entry>>, StoreError> {
+pub(super) async fn entries(
+    whole: &Outfitter,
+    id: &SessionId,
+) -> Result<Vec<Arc<Entry>>, StoreError> {
     let scope = whole.local_scope();
     let mut all = Vec::new();
     let mut from = Seq(1);

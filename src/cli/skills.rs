@@ -14,7 +14,7 @@ use super::documents;
 use super::failure::{Failure, Stop};
 use super::session::connected;
 use crate::config::sections::Load;
-use crate::outfit::Outfitter;
+use crate::outfit::{Needed, Outfitter};
 use crate::render::tables;
 use crate::render::text::one_line;
 
@@ -145,7 +145,7 @@ pub(crate) fn run(at: &Invocation<'_>, command: &SkillsCommand) -> Result<ExitCo
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<(), Stop> {
     let (_, whole) = at.outfit(options.flags())?;
     // Programs of the project bring skills of their own.
-    let listed = connected(&whole, || {
+    let listed = connected(&whole, Needed::Programs, || {
         let rows = proxy(&whole)
             .skills()
             .map(|skill| row(&whole, skill))
@@ -173,7 +173,7 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<(), Stop> {
 
 fn show(at: &Invocation<'_>, name: &str, options: &SessionOptions) -> Result<(), Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    let shown = connected(&whole, || shown(&whole, name))?;
+    let shown = connected(&whole, Needed::Programs, || shown(&whole, name))?;
     if at.global.json {
         return documents::write(at, &shown);
     }

@@ -13,6 +13,7 @@ use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsComman
 use super::failure::{Failure, Stop};
 use super::output::encoded;
 use super::session::{connected, hold, runtime, then_disconnect, until_stopped, watch};
+use crate::outfit::{Needed, Outfitter};
 use crate::render::tables;
 
 /// Arguments larger than this are a mistake.
@@ -29,10 +30,18 @@ pub(crate) fn run(at: &Invocation<'_>, command: &ToolsCommand) -> Result<ExitCod
 
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    let (tools, faults) = connected(&whole, || {
-        Ok((whole.view(at.attended()).listing(), whole.faults()))
+    let (tools, pending, faults) = connected(&whole, Needed::Everything, || {
+        let tools = whole.view(at.attended()).listing();
+        Ok((tools, whole.pending(), whole.faults()))
     })?;
+    for one in &pending {
+        at.out.tell(&format!("warning: {one}\n"));
+    }
+    let is_pending = |source: &str| pending.iter().any(|one| one.source == source);
     for found in faults {
+        if is_pending(found.source.as_str()) {
+            continue;
+        }
         let fault = found.fault;
         let line = format!(
             "warning: {}: {} is left out: {}\n",
@@ -52,7 +61,9 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
 
 fn show(at: &Invocation<'_>, args: &ShowArgs) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(args.options.flags())?;
-    let tool = connected(&whole, || found(&whole.view(at.attended()), &args.name))?;
+    let tool = connected(&whole, Needed::Tool(&args.name), || {
+        found(&whole.view(at.attended()), &args.name)
+    })?;
     if let Some(format) = args.format {
         let form = format
             .form(&tool)
@@ -115,7 +126,10 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     let work = async {
-        let session = at.open(&whole, &args.options, id.clone().into()).await?;
+        let needed = Needed::Tool(&args.name);
+        let session = at
+            .open_for(&whole, &args.options, id.clone().into(), needed)
+            .await?;
         let cancel = Cancel::new();
         let calling = async {
             if at.global.json {
@@ -132,17 +146,25 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
         };
         let ended = until_stopped(&cancel, calling).await;
         drop(session);
+        let ended = saved(at, &whole, &id, args, ended).await;
         if unnamed {
             whole.forget(&id).await;
         }
-        let (end, shown) = ended?;
-        shown?;
-        Ok::<_, Stop>(end?)
+        ended
     };
     let end = runtime()?.block_on(then_disconnect(&whole, work));
     drop(held);
-    match end? {
-        CallEnd::Output(output) => said(at, &output),
+    let (end, saved) = end?;
+    match end {
+        CallEnd::Output(output) => match (said(at, &output)?, saved) {
+            (exit, Ok(())) => Ok(exit),
+            // The call was made, and its one output is on stdout.
+            (_, Err(Stop::Failed(failure))) => {
+                at.out.tell(&failure.lines());
+                Ok(ExitCode::from(failure.code.exit()))
+            }
+            (_, Err(stop)) => Err(stop),
+        },
         CallEnd::Waiting(_) => {
             let failure = Failure::new(
                 Code::NeedsApproval,
@@ -152,6 +174,29 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
         }
     }
 }
+
+/// What came of the call, with what it kept written where that was asked for.
+async fn saved(
+    at: &Invocation<'_>,
+    whole: &Outfitter,
+    session: &SessionId,
+    args: &CallArgs,
+    ended: Result<Ended, Stop>,
+) -> Result<(CallEnd, Result<(), Stop>), Stop> {
+    let (end, shown) = ended?;
+    shown?;
+    let end = end?;
+    let saved = match (&end, &args.save) {
+        (CallEnd::Output(output), Some(folder)) => {
+            super::artifacts::save(at, whole, (session, &output.artifacts), folder).await
+        }
+        _ => Ok(()),
+    };
+    Ok((end, saved))
+}
+
+/// How a call ended, and whether it could be shown.
+type Ended = (Result<CallEnd, outfitter_agent::RunError>, Result<(), Stop>);
 
 /// A call that was never made is told as one that failed, where programs read: they always get one
 /// output. Its arguments are left out, as nothing has said yet which of them are sensitive.

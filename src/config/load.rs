@@ -97,6 +97,20 @@ impl Loaded {
         self.sources.get(key).unwrap_or(&Source::Default)
     }
 
+    /// Where the value that a path of names leads into comes from: of the key itself, or of the
+    /// longest part of it that has a place of its own.
+    #[must_use]
+    pub fn nearest_source(&self, path: &str) -> &Source {
+        let mut path = path;
+        loop {
+            match (self.sources.get(path), path.rsplit_once('.')) {
+                (Some(source), _) => return source,
+                (None, Some((above, _))) => path = above,
+                (None, None) => return &Source::Default,
+            }
+        }
+    }
+
     /// The directory for everything that is kept.
     ///
     /// # Errors

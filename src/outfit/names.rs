@@ -77,6 +77,7 @@ fn names_not_there_yet(config: &Config) -> Vec<String> {
     }
     let mut options = settings::builtin_options(config);
     options.shell.enabled = true;
+    options.web.enabled = true;
     let tools = builtin_tools(&options);
     names.extend(tools.iter().map(|tool| tool.spec().name.to_string()));
     names

@@ -2,13 +2,16 @@
 //! this process.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_agent::{Session, SessionSource, Told};
 use outfitter_core::{
     Attended, CallHostError, ErrorInfo, Generation, Grant, Listing, NameSet, Principal, Role,
-    Sandbox, Scope, Selection, SessionFacts, SessionId,
+    Sandbox, SandboxError, Scope, Selection, SessionFacts, SessionId,
 };
 use outfitter_server::{Caller, Directory, LocalPrincipals, Principals, SessionHold, SessionHolds};
 use outfitter_store::{create_private_dir, path_segment};
@@ -16,13 +19,16 @@ use outfitter_tools::ToolProxy;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-use super::lock::{IdleLocks, KeptLock};
-use super::{BuildError, Outfitter};
+use super::holds::{HeldForRun, Holds};
+use super::{BuildError, Needed, Outfitter};
 use crate::config::Config;
 
 /// Sandboxes that are kept for their next run. The one used longest ago goes first, unless a
 /// command of it still runs.
 const KEPT_SANDBOXES: usize = 256;
+
+/// How long a command of a session that is deleted may take to end by itself.
+const JOB_GRACE: Duration = Duration::from_secs(2);
 
 /// How many more there may be for a while.
 const SURPLUS: usize = 64;
@@ -30,14 +36,29 @@ const SURPLUS: usize = 64;
 /// The whole, as a server sees it.
 pub struct Served {
     whole: Arc<Outfitter>,
-    sessions: Mutex<Sessions>,
-    locks: IdleLocks,
+    sessions: Arc<Mutex<Sessions>>,
+    holds: Holds,
     /// What every session is told, and what that was made from.
     told: Mutex<Option<(Generation, Arc<Config>, Told)>>,
 }
 
 /// Where a sandbox is, or will be once it is open.
-type Place = Arc<OnceCell<Arc<dyn Sandbox>>>;
+type Place = Arc<OnceCell<Opened>>;
+
+/// A sandbox that is open.
+struct Opened {
+    sandbox: Arc<dyn Sandbox>,
+    /// Its workspace, as it was found then.
+    workspace: Option<Identity>,
+}
+
+/// What tells a folder from another of its name.
+type Identity = (u64, u64);
+
+fn identity(folder: &Path) -> Option<Identity> {
+    let found = std::fs::symlink_metadata(folder).ok()?;
+    Some((found.dev(), found.ino()))
+}
 
 /// What is kept of sessions for their next run.
 #[derive(Default)]
@@ -59,10 +80,12 @@ impl Served {
     /// This whole.
     #[must_use]
     pub fn new(whole: Arc<Outfitter>) -> Self {
+        let sessions: Arc<Mutex<Sessions>> = Arc::default();
+        let known = sessions.clone();
         Self {
             whole,
-            sessions: Mutex::default(),
-            locks: IdleLocks::default(),
+            sessions,
+            holds: Holds::new(Box::new(move |place| lock(&known).sandbox(place))),
             told: Mutex::default(),
         }
     }
@@ -75,19 +98,24 @@ impl Served {
         role: Role,
     ) -> Result<(ToolProxy, Arc<dyn Sandbox>), BuildError> {
         let key = (scope.clone(), id.clone());
+        let workspace = self.whole.served_workspace(scope, id);
+        lock(&self.sessions).forget_what_is_gone(&key, &workspace);
         // Two that come at once get the same sandbox: a second would end the jobs of the first.
         let (proxy, place) = lock(&self.sessions).take(key, role, || self.sealed(role));
         let opened = place
             .get_or_try_init(|| async {
-                let workspace = self.whole.served_workspace(scope, id);
                 create_private_dir(&workspace).map_err(|source| BuildError::Data {
                     path: workspace.display().to_string(),
                     source,
                 })?;
-                self.whole.sandbox(scope, id, &workspace).await
+                let sandbox = self.whole.sandbox(scope, id, &workspace).await?;
+                Ok::<_, BuildError>(Opened {
+                    sandbox,
+                    workspace: identity(&workspace),
+                })
             })
             .await?;
-        Ok((proxy, opened.clone()))
+        Ok((proxy, opened.sandbox.clone()))
     }
 
     fn sealed(&self, role: Role) -> ToolProxy {
@@ -98,6 +126,14 @@ impl Served {
 
     /// What every session is told of the skills, made anew when they or the configuration change.
     fn told(&self) -> Told {
+        let not_ready = self.whole.not_ready();
+        Told {
+            not_ready,
+            ..self.told_always()
+        }
+    }
+
+    fn told_always(&self) -> Told {
         let config = self.whole.config();
         let generation = self.whole.skills().snapshot().generation();
         if let Some((then, from, told)) = &*lock(&self.told)
@@ -139,6 +175,21 @@ impl Sessions {
         (proxy, place)
     }
 
+    /// The sandbox of a session, where it is open.
+    fn sandbox(&self, key: &(Scope, SessionId)) -> Option<Arc<dyn Sandbox>> {
+        let opened = self.kept.get(key)?.place.get()?;
+        Some(opened.sandbox.clone())
+    }
+
+    /// A session whose workspace is not where it was any more was deleted by another process, or
+    /// with it: what is open leads nowhere.
+    fn forget_what_is_gone(&mut self, key: &(Scope, SessionId), workspace: &Path) {
+        let open = self.kept.get(key).and_then(|kept| kept.place.get());
+        if open.is_some_and(|open| open.workspace != identity(workspace)) {
+            self.kept.remove(key);
+        }
+    }
+
     /// Many at a time: to find one takes a look at all.
     fn forget_the_oldest(&mut self) {
         if self.kept.len() <= KEPT_SANDBOXES + SURPLUS {
@@ -161,17 +212,20 @@ impl Sessions {
 /// Whether nothing would end with it: it is open, nobody has it, and no command of it runs.
 fn is_idle(place: &Place) -> bool {
     let alone = Arc::strong_count(place) == 1;
-    let idle = |sandbox: &Arc<dyn Sandbox>| {
+    let idle = |open: &Opened| {
+        let sandbox = &open.sandbox;
         Arc::strong_count(sandbox) == 1 && sandbox.jobs().iter().all(|job| !job.running)
     };
     alone && place.get().is_none_or(idle)
 }
 
+fn unavailable(error: BuildError) -> CallHostError {
+    CallHostError::Unavailable(error.to_info().message)
+}
+
 #[async_trait]
 impl SessionSource for Served {
     async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError> {
-        let unavailable = |error: BuildError| CallHostError::Unavailable(error.to_info().message);
-        self.whole.connect().await.map_err(unavailable)?;
         let (proxy, sandbox) = self
             .kept(&Scope::from(&*who), id, who.role)
             .await
@@ -184,6 +238,20 @@ impl SessionSource for Served {
             attended: Attended::Yes,
             told: self.told(),
         })
+    }
+
+    async fn ready(&self) -> Result<(), CallHostError> {
+        self.whole
+            .settle(Needed::Everything)
+            .await
+            .map_err(unavailable)
+    }
+
+    async fn ready_for(&self, tool: &str) -> Result<(), CallHostError> {
+        self.whole
+            .settle(Needed::Tool(tool))
+            .await
+            .map_err(unavailable)
     }
 }
 
@@ -224,27 +292,46 @@ impl Directory for Served {
     }
 
     fn diagnostics(&self, _: &Principal) -> Vec<Value> {
-        self.whole
-            .faults()
-            .into_iter()
-            .filter_map(|fault| serde_json::to_value(fault).ok())
-            .collect()
+        let faults = self.whole.faults().into_iter();
+        let faults = faults.filter_map(|fault| serde_json::to_value(fault).ok());
+        let idle = self.whole.idle_keys().idle.into_iter();
+        let idle = idle.map(|idle| {
+            let fault = json!({ "what": idle.key, "why": idle.why });
+            json!({ "source": "configuration", "fault": fault })
+        });
+        faults.chain(idle).collect()
     }
 
     async fn sandboxed(&self) -> bool {
         self.whole.isolates().await
     }
 
+    async fn end_jobs(&self, scope: &Scope, session: &SessionId) {
+        let sandbox = lock(&self.sessions).sandbox(&(scope.clone(), session.clone()));
+        let Some(sandbox) = sandbox else { return };
+        for job in sandbox.jobs().into_iter().filter(|job| job.running) {
+            match sandbox.kill(&job.id, JOB_GRACE).await {
+                Ok(killed) if killed.survivors.is_empty() => {}
+                Ok(killed) => {
+                    let left = killed.survivors;
+                    tracing::warn!(?left, %session, "processes of a deleted session go on");
+                }
+                // It has ended by itself.
+                Err(SandboxError::NotFound(_)) => {}
+                Err(error) => tracing::warn!(%error, %session, "a command could not be ended"),
+            }
+        }
+    }
+
     async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
         lock(&self.sessions)
             .kept
             .remove(&(scope.clone(), session.clone()));
-        self.whole.forget_session_dir(scope, session).await;
-        self.whole.forget_workspace(scope, session).await
+        self.whole.forget_all(scope, session).await
     }
 }
 
-impl SessionHold for KeptLock {}
+impl SessionHold for HeldForRun {}
 
 impl SessionHolds for Served {
     fn hold(
@@ -254,7 +341,7 @@ impl SessionHolds for Served {
     ) -> Result<Box<dyn SessionHold>, CallHostError> {
         let place = (scope.clone(), session.clone());
         match self
-            .locks
+            .holds
             .take(place, || self.whole.hold_in(scope, session))
         {
             Ok(Ok(lock)) => Ok(Box::new(lock)),

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    Answer, AnswerKind, Code, EntryBody, ErrorInfo, EventBody, Interrupt, InterruptId, Principal,
-    UnixMs,
+    Answer, AnswerKind, Code, EntryBody, ErrorInfo, EventBody, Interrupt, InterruptId,
+    InterruptKind, Principal, UnixMs,
 };
-use outfitter_tools::check_answer;
+use outfitter_tools::{check_answer, check_approval};
 use serde_json::Value;
 
 use crate::error::{AnswerError, RunError};
@@ -64,6 +64,12 @@ fn accept(
                     Code::NotPermitted,
                     "only an administrator approves for longer than a session",
                 )),
+            })
+        }
+        AnswerKind::Subject { .. } if matches!(asked.kind, InterruptKind::Approval { .. }) => {
+            check_approval(&asked, &answered.value).map_err(|why| AnswerError::Unfit {
+                id: id.clone(),
+                why,
             })
         }
         AnswerKind::Subject { .. } => match &asked.schema {

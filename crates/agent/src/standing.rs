@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::{
-    Answer, ApprovalId, ApprovalStore, Attended, Clock, Hash, Interrupt, Principal, SandboxInfo,
-    Scope, StandingApproval, UnixMs, WorkspaceOf,
+    Answer, ApprovalId, ApprovalScope, ApprovalStore, Attended, Clock, Hash, Interrupt, Principal,
+    SandboxInfo, Scope, StandingApproval, UnixMs, WorkspaceOf,
 };
-use outfitter_tools::{
-    ApprovalScope, Approvals, approved_always, approved_for, may_approve_always,
-};
+use outfitter_tools::{Approvals, approved_always, approved_for, may_approve_always};
 
 use crate::parts::AgentParts;
 use crate::request::Input;

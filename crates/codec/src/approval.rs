@@ -1,10 +1,10 @@
 //! What an answer to an approval can say.
 
-use outfitter_core::Interrupt;
+use outfitter_core::{ApprovalScope, Interrupt};
 use serde_json::Value;
 
 /// For how long a yes to what waits can hold: `once`, and what else its schema has.
-pub(crate) fn scopes(interrupt: &Interrupt) -> Vec<&str> {
+pub(crate) fn scopes(interrupt: &Interrupt) -> impl Iterator<Item = ApprovalScope> {
     let forms = interrupt
         .schema
         .as_ref()
@@ -13,8 +13,9 @@ pub(crate) fn scopes(interrupt: &Interrupt) -> Vec<&str> {
     let longer = forms
         .into_iter()
         .flatten()
-        .filter_map(|form| form.pointer("/const/scope").and_then(Value::as_str));
-    std::iter::once("once").chain(longer).collect()
+        .filter_map(|form| form.pointer("/const/scope").and_then(Value::as_str))
+        .filter_map(ApprovalScope::of);
+    std::iter::once(ApprovalScope::Once).chain(longer)
 }
 
 #[cfg(test)]
@@ -47,8 +48,10 @@ mod tests {
         };
         let one = |scope: &str| json!({ "const": { "approved": true, "scope": scope } });
         let forms = json!({ "anyOf": [{ "type": "boolean" }, one("session"), one("always")] });
-        assert_eq!(scopes(&with(None)), ["once"]);
-        assert_eq!(scopes(&with(Some(json!({ "type": "boolean" })))), ["once"]);
-        assert_eq!(scopes(&with(Some(forms))), ["once", "session", "always"]);
+        let once = [ApprovalScope::Once];
+        let of = |schema| scopes(&with(schema)).collect::<Vec<_>>();
+        assert_eq!(of(None), once);
+        assert_eq!(of(Some(json!({ "type": "boolean" }))), once);
+        assert_eq!(of(Some(forms)), ApprovalScope::ALL);
     }
 }

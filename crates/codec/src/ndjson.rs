@@ -1,6 +1,6 @@
 //! Events as NDJSON lines: one event, one line, so that `seq` has no gaps while a run is live.
 
-use outfitter_core::{Event, EventBody, Interrupt, InterruptKind};
+use outfitter_core::{ApprovalScope, Event, EventBody, Interrupt, InterruptKind};
 use serde::Serialize;
 
 use crate::EncodeError;
@@ -118,7 +118,9 @@ fn interrupted(event: &Event, interrupt: &Interrupt, out: &mut Vec<u8>) -> Resul
                 approval_id: id,
                 tool_call_id,
                 reason,
-                scopes: &scopes(interrupt),
+                scopes: &scopes(interrupt)
+                    .map(ApprovalScope::as_str)
+                    .collect::<Vec<_>>(),
                 expires_at,
             },
             out,

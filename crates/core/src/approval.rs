@@ -5,6 +5,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ApprovalId, Hash, InterruptId, Role, Scope, SessionId, StoreError, ToolName, UnixMs};
 
+/// For how long a yes holds.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalScope {
+    /// For the call that waits.
+    #[default]
+    Once,
+    /// For calls like it too, while the session lasts.
+    Session,
+    /// For calls like it in every session of that person, until it expires or is taken back.
+    Always,
+}
+
+impl ApprovalScope {
+    /// All of them, the shortest first.
+    pub const ALL: [Self; 3] = [Self::Once, Self::Session, Self::Always];
+
+    /// The word, as answers have it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Session => "session",
+            Self::Always => "always",
+        }
+    }
+
+    /// The one that a word means, if it means one.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word)
+    }
+}
+
 /// The most of them that a store keeps for one person. What has expired does not count.
 pub const MAX_STANDING_APPROVALS: usize = 1_000;
 

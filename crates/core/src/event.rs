@@ -190,7 +190,8 @@ fn is_zero(count: &u64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WarningCode {
-    /// A name in a request that is no tool of this session; it was dropped.
+    /// A name in a request that is no tool of this session, which was dropped; or one in the
+    /// configuration that means nothing.
     UnknownName,
     /// The provider sent two calls with one id, or one without; it was given ours.
     RepairedCallId,
@@ -210,6 +211,8 @@ pub enum WarningCode {
     Fallback,
     /// A yes for longer than the session could not be kept; it holds for its call alone.
     NotKept,
+    /// Something that is configured has not answered yet; its tools join once it does.
+    NotReady,
 }
 
 /// What happened.

@@ -25,6 +25,7 @@ mod history;
 mod ids;
 mod interrupt;
 mod journal;
+mod known_paths;
 mod log;
 mod message;
 mod mode;
@@ -44,7 +45,7 @@ mod strict_json;
 mod time;
 mod tool;
 
-pub use approval::{ApprovalStore, MAX_STANDING_APPROVALS, StandingApproval};
+pub use approval::{ApprovalScope, ApprovalStore, MAX_STANDING_APPROVALS, StandingApproval};
 pub use arguments::{Arguments, Malformed, MalformedKind};
 pub use artifact::{
     ArtifactChunk, ArtifactError, ArtifactInfo, ArtifactStore, NewArtifact, RefusingArtifacts,
@@ -74,6 +75,7 @@ pub use ids::{
 };
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
 pub use journal::{Journal, JournalError};
+pub use known_paths::KnownPaths;
 pub use log::{
     Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, Mention, NewEntry, Page,
     PageRequest, RequestMade, Scope, Seq, SessionSummary, Sessions, StoreError, Stored,
@@ -88,7 +90,7 @@ pub use model::{
 pub use model_error::{ModelError, Phase};
 pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
 pub use output::{Projection, Status, ToolOutput, Truncated};
-pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Policy, Verdict};
+pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Onward, Policy, Verdict};
 pub use principal::{Channel, IDENTITY_PARAMETERS, Principal, Role, StreamId, Subject, Tenant};
 pub use progress::{Progress, ProgressSink, Stream};
 pub use questionnaire::{
@@ -103,4 +105,4 @@ pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};
 pub use spec::{Exposure, ToolSpec};
 pub use strict_json::parse_strict;
 pub use time::{Clock, SystemClock, UnixMs};
-pub use tool::{Facts, SessionFacts, Targets, Tool};
+pub use tool::{Facts, SessionFacts, Targets, Tool, Unconfined};

@@ -15,6 +15,9 @@ pub(crate) struct Problem {
     error: Box<ErrorInfo>,
 }
 
+/// The type of these documents.
+pub(crate) const PROBLEM: &str = "application/problem+json";
+
 /// Why a request itself is refused, where the table of codes has no status of its own for it.
 const UNSUPPORTED: StatusCode = StatusCode::UNSUPPORTED_MEDIA_TYPE;
 
@@ -38,6 +41,32 @@ impl Problem {
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         ErrorInfo::new(Code::NotFound, message).into()
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        ErrorInfo::new(Code::Internal, message).into()
+    }
+
+    /// The same, where its path begins at this place in what was sent.
+    pub(crate) fn below(mut self, place: &str) -> Self {
+        if let Some(path) = &mut self.error.path {
+            path.insert_str(0, place);
+        }
+        self
+    }
+
+    /// What a client reads.
+    pub(crate) fn document(&self) -> String {
+        let title = self.status.canonical_reason().unwrap_or("Client Closed");
+        let mut body = Map::new();
+        body.insert("type".to_owned(), Value::from("about:blank"));
+        body.insert("title".to_owned(), Value::from(title));
+        body.insert("status".to_owned(), Value::from(self.status.as_u16()));
+        body.insert("detail".to_owned(), Value::from(self.error.message.clone()));
+        if let Ok(Value::Object(error)) = serde_json::to_value(&*self.error) {
+            body.extend(error.into_iter().filter(|(key, _)| key != "message"));
+        }
+        Value::Object(body).to_string()
     }
 
     pub(crate) fn error(&self) -> &ErrorInfo {
@@ -141,21 +170,9 @@ impl From<&RunError> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let title = self.status.canonical_reason().unwrap_or("Client Closed");
-        let mut body = Map::new();
-        body.insert("type".to_owned(), Value::from("about:blank"));
-        body.insert("title".to_owned(), Value::from(title));
-        body.insert("status".to_owned(), Value::from(self.status.as_u16()));
-        body.insert("detail".to_owned(), Value::from(self.error.message.clone()));
-        if let Ok(Value::Object(error)) = serde_json::to_value(&*self.error) {
-            body.extend(error.into_iter().filter(|(key, _)| key != "message"));
-        }
-        let mut response = (self.status, Value::Object(body).to_string()).into_response();
+        let mut response = (self.status, self.document()).into_response();
         let headers = response.headers_mut();
-        headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/problem+json"),
-        );
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM));
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use outfitter_core::{
-    Answer, AnswerKind, Hash, Interrupt, InterruptKind, Principal, Role, ToolName,
+    Answer, AnswerKind, ApprovalScope, Code, ErrorInfo, Hash, Interrupt, InterruptKind, Principal,
+    Role, ToolName,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -28,32 +29,6 @@ pub trait Approvals: Send + Sync {
 impl Approvals for BTreeSet<Hash> {
     fn covers(&self, part: &Hash) -> bool {
         self.contains(part)
-    }
-}
-
-/// For how long a yes holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ApprovalScope {
-    /// For the call that waits.
-    Once,
-    /// For calls like it too, while the session lasts.
-    Session,
-    /// For calls like it in every session of that person, until it expires or is taken back.
-    Always,
-}
-
-impl ApprovalScope {
-    /// All of them, the shortest first.
-    pub const ALL: [Self; 3] = [Self::Once, Self::Session, Self::Always];
-
-    /// The word, as answers have it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Session => "session",
-            Self::Always => "always",
-        }
     }
 }
 
@@ -179,6 +154,49 @@ pub(crate) enum Lasting {
 #[must_use]
 pub fn approval_scopes(interrupt: &Interrupt) -> Vec<ApprovalScope> {
     Kept::of_interrupt(interrupt).scopes()
+}
+
+/// Holds an answer to what the approval can be answered with.
+///
+/// # Errors
+/// [`Code::InvalidArguments`], with the scopes that a yes can have here.
+pub fn check_approval(interrupt: &Interrupt, value: &Value) -> Result<(), Box<ErrorInfo>> {
+    let scopes = approval_scopes(interrupt);
+    let no = approval_answer(false, ApprovalScope::Once);
+    match approved_for(value) {
+        Some(scope) if scopes.contains(&scope) => return Ok(()),
+        None if *value == no => return Ok(()),
+        Some(_) | None => {}
+    }
+    let words: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    let scope = value.get("scope");
+    let known = scope
+        .and_then(Value::as_str)
+        .and_then(ApprovalScope::of)
+        .filter(|_| value.get("approved").is_some_and(Value::is_boolean));
+    let message = match (value.get("approved"), known) {
+        (Some(Value::Bool(true)), Some(scope)) => format!(
+            "a yes cannot hold for {:?} here, only for {}",
+            scope.as_str(),
+            words.join(" or ")
+        ),
+        (_, Some(_)) => "a no holds for the call that waits, and has no scope".to_owned(),
+        (_, None) => "the answer is no decision".to_owned(),
+    };
+    let error = ErrorInfo::new(Code::InvalidArguments, message);
+    let error = match (known, scope) {
+        (Some(_), Some(scope)) => ErrorInfo {
+            expected: Some(json!({ "enum": words })),
+            got: Some(scope.clone()),
+            ..error.at("/scope")
+        },
+        _ => error,
+    };
+    let hint = format!(
+        "approve or deny it; a yes can hold for {}",
+        words.join(", ")
+    );
+    Err(Box::new(error.with_hint(hint)))
 }
 
 /// What an answer approves from then on in its session; nothing unless a person said so.

@@ -57,6 +57,7 @@
 //! # }
 //! ```
 
+mod about;
 mod approvals;
 mod coerce;
 mod expand_tools;
@@ -84,9 +85,10 @@ mod view;
 #[doc(hidden)]
 pub mod __private;
 
+pub use about::TOOLS_ABOUT_TOOLS;
 pub use approvals::{
-    ApprovalScope, Approvals, ApprovedAlways, approval_answer, approval_scopes, approved_always,
-    approved_for, approved_from_now_on, may_approve_always,
+    Approvals, ApprovedAlways, approval_answer, approval_scopes, approved_always, approved_for,
+    approved_from_now_on, check_approval, may_approve_always,
 };
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
@@ -95,8 +97,13 @@ pub use list_tools::{get_tool_schema, list_tools};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
-pub use pipeline::{Approval, Pipeline, PipelineOptions, arguments_hash, check_answer};
-pub use policy::{BadRule, DefaultPolicy, Rule, RuleArgs, Rules};
+pub use pipeline::{
+    Approval, Pipeline, PipelineOptions, arguments_hash, check_answer, fitting_answers,
+};
+pub use policy::{
+    BadRule, DefaultPolicy, Later, Rule, RuleArgs, RuleFault, RuleFindings, RuleUnchecked, Rules,
+    Surroundings,
+};
 pub use presentation::{Candidate, Presentation, SUGGESTION_THRESHOLD, Suggestion, ToChoose};
 pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;

@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 use crate::__private::{native_name, read_arguments};
 use crate::{input_schema, output_schema};
 
+/// The names of the tools.
+pub(crate) const LIST_TOOLS: &str = "list_tools";
+pub(crate) const GET_TOOL_SCHEMA: &str = "get_tool_schema";
+
 /// The arguments of `list_tools`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -67,7 +71,7 @@ pub fn list_tools() -> Arc<dyn Tool> {
         output_schema: Some(Arc::new(output_schema::<All>())),
         keywords: ["all tools", "列出工具"].map(Into::into).to_vec(),
         ..ToolSpec::new(
-            native_name("list_tools"),
+            native_name(LIST_TOOLS),
             "Lists the tools that may be used. Use it to look at all of them. Not for finding one: \
              tool_search does that.",
             input_schema::<Nothing>(),
@@ -84,7 +88,7 @@ pub fn get_tool_schema() -> Arc<dyn Tool> {
         output_schema: Some(Arc::new(output_schema::<Schema>())),
         keywords: ["tool schema", "工具参数"].map(Into::into).to_vec(),
         ..ToolSpec::new(
-            native_name("get_tool_schema"),
+            native_name(GET_TOOL_SCHEMA),
             "Gives the schema of one tool. Use it to look at a tool of this exact name. Not for \
              being able to call it: tool_expand_tools does that.",
             input_schema::<Named>(),

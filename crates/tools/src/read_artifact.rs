@@ -167,7 +167,7 @@ fn refused(error: ArtifactError) -> ToolError {
         ArtifactError::NotFound(id) => ToolError::not_found(format!("there is no artifact {id}"))
             .with_hint("use an id that a result of this session names"),
         ArtifactError::Unavailable { .. } => {
-            ToolError::unavailable("artifacts are not kept here").with_source(error)
+            ToolError::not_set_up("artifacts are not kept here").with_source(error)
         }
         ArtifactError::TooLarge { .. } | ArtifactError::Io { .. } => {
             ToolError::new(Code::Internal, "the artifact cannot be read").with_source(error)

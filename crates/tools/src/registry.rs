@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_core::{
-    Fault, Generation, Grant, Mode, NameSet, Policy, Selection, SourceId, SourceSnapshot, ToolName,
-    ToolSource, Trust,
+    Fault, Generation, Grant, Mode, NameSet, Pattern, Policy, Selection, SourceId, SourceSnapshot,
+    ToolName, ToolSource, Trust,
 };
 use serde::Serialize;
 
+use crate::policy::{self, Known, Rule, RuleFindings, Surroundings};
 use crate::presentation::index::SearchIndex;
 use crate::presets::{self, PresetFault, Presets};
 use crate::registered::Registered;
@@ -219,6 +220,46 @@ impl ToolRegistry {
                     .collect(),
             })
             .collect()
+    }
+
+    /// Which of these rules can never meet a call of the tools that there are now, and what about
+    /// them shows only later.
+    #[must_use]
+    pub fn rule_findings(&self, rules: &[Rule], around: &Surroundings<'_>) -> RuleFindings {
+        let (merged, _) = self.current();
+        let there = merged.tools.values().map(|tool| Known {
+            spec: tool.spec.clone(),
+            tool: tool.tool.clone(),
+        });
+        let dormant = around.dormant.iter();
+        let dormant = dormant.filter(|tool| !merged.tools.contains_key(&tool.spec().name));
+        let dormant = dormant.map(|tool| Known {
+            spec: Arc::new(tool.spec().clone()),
+            tool: tool.clone(),
+        });
+        let known: Vec<Known> = there.chain(dormant).collect();
+        policy::look_at(rules, &known, around)
+    }
+
+    /// What the tools of a source are called now: those that it could register.
+    #[must_use]
+    pub fn names_of(&self, source: &str) -> Vec<ToolName> {
+        let (merged, _) = self.current();
+        let tools = merged.tools.iter();
+        let its = tools.filter(|(_, tool)| tool.source.as_str() == source);
+        its.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Which of `globs` are like the name of no tool that there is now.
+    #[must_use]
+    pub fn unmet_globs<'a>(&self, globs: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+        let (merged, _) = self.current();
+        let met = |glob: &str| {
+            let glob = Pattern::new(glob);
+            let mut names = merged.tools.keys();
+            names.any(|name| glob.matches(name.as_str()))
+        };
+        globs.into_iter().filter(|glob| !met(glob)).collect()
     }
 
     /// All tools and the configuration, as they are now. Sources are asked without the lock.

@@ -2,6 +2,7 @@
 //! say about the configuration.
 
 mod approvals;
+mod artifacts;
 mod init;
 mod options;
 mod run;
@@ -16,6 +17,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use approvals::{ApprovalsArgs, ApprovalsCommand};
+pub use artifacts::{ArtifactsArgs, ArtifactsCommand, GetArgs};
 pub use init::InitArgs;
 pub use options::SessionOptions;
 pub use run::{ChatArgs, DemoArgs, DoctorArgs, Prompt, RunArgs};
@@ -76,6 +78,8 @@ pub enum Command {
     Skills(SkillsArgs),
     /// List, show, replay, answer or delete sessions
     Sessions(SessionsArgs),
+    /// List or write what calls kept: pictures, long results
+    Artifacts(ArtifactsArgs),
     /// List or take back what you approved for longer than a session
     Approvals(ApprovalsArgs),
     /// Check, explain or describe the configuration

@@ -14,7 +14,7 @@ use crate::config::FlagValue;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Session")]
 pub struct SessionOptions {
-    /// The session: 1 to 128 characters of A-Z a-z 0-9 . _ : -
+    /// The session: 1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..
     #[arg(long, value_name = "ID")]
     pub session: Option<SessionId>,
 

@@ -1,5 +1,7 @@
 //! `tools`.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::{SessionOptions, ToolArguments};
@@ -12,7 +14,8 @@ Examples:
   outfitter tools show grep
   outfitter tools show grep --format mcp
   outfitter tools call calculator --args '{\"expression\": \"2 * 21\"}'
-  outfitter tools call file_write --args @call.json --role user")]
+  outfitter tools call file_write --args @call.json --role user
+  outfitter tools call render_html2png --args '{\"path\": \"page.html\"}' --save pictures")]
 pub struct ToolsArgs {
     /// What to do.
     #[command(subcommand)]
@@ -73,6 +76,10 @@ pub struct CallArgs {
     /// The arguments: JSON, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
     pub args: Option<ToolArguments>,
+
+    /// Write what the call keeps, as pictures and long results, into this folder
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
 
     /// The options of the session.
     #[command(flatten)]

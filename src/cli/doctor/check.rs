@@ -50,8 +50,8 @@ pub(crate) struct Report {
 /// One thing that was looked at.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Check {
-    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `plugin_api`, `commands`, `store`, `sandbox`, and
-    /// each backend of it by its name: `local`, `bwrap`, `ssh`, `passthrough`; `connections` where they cannot be
+    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `plugin_api`, `commands`, `store`, `sandbox`,
+    /// `browser`, and each backend of it by its name: `local`, `bwrap`, `ssh`, `passthrough`; `connections` where they cannot be
     /// looked at.
     pub(super) what: &'static str,
     /// How it is.

@@ -4,7 +4,7 @@ use outfitter_mcp::{ServerState, ServerStatus};
 
 use super::check::Check;
 use crate::cli::skills;
-use crate::outfit::Outfitter;
+use crate::outfit::{Outfitter, Pending};
 
 /// Connects what is configured, looks at it, and ends it again.
 pub(super) async fn checks(whole: &Outfitter) -> Vec<Check> {
@@ -18,10 +18,14 @@ pub(super) async fn checks(whole: &Outfitter) -> Vec<Check> {
         });
     }
     checks.extend(of_skills(whole));
-    checks.extend(programs(whole));
-    checks.extend(servers(whole));
-    checks.extend(apis(whole));
+    let pending = whole.pending();
+    let pending = |source: &str| pending.iter().find(|one| one.source == source);
+    checks.extend(programs(whole, pending(outfitter_commands::SOURCE)));
+    checks.extend(whole.servers().iter().map(|one| server(one, pending(&one.name))));
+    checks.extend(turned_off(whole));
+    checks.extend(apis(whole, pending(outfitter_builtin::PLUGIN_APIS)));
     checks.extend(tools(whole));
+    checks.extend(names(whole));
     whole.disconnect().await;
     checks
 }
@@ -39,7 +43,11 @@ fn of_skills(whole: &Outfitter) -> Vec<Check> {
     checks
 }
 
-fn programs(whole: &Outfitter) -> Vec<Check> {
+fn programs(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
+    if let Some(pending) = pending {
+        let check = Check::warn("commands", still(pending));
+        return vec![check.hint("[commands.NAME] timeout_seconds says how long each may take")];
+    }
     let faults = whole.faults();
     let fault = |name: &str| {
         faults.iter().find(|found| {
@@ -62,16 +70,21 @@ fn programs(whole: &Outfitter) -> Vec<Check> {
         .collect()
 }
 
-fn servers(whole: &Outfitter) -> Vec<Check> {
-    let mcp = &whole.config().mcp;
-    if !mcp.enabled && !mcp.servers.is_empty() {
-        let finding = format!("{} turned off", counted(mcp.servers.len(), "server"));
-        return vec![Check::warn("mcp", finding).hint("set [mcp] enabled = true")];
-    }
-    whole.servers().iter().map(server).collect()
+/// Something that has not answered.
+fn still(pending: &Pending) -> String {
+    let Pending { what, since, .. } = pending;
+    format!("{what}: still connecting after {} s", since.as_secs())
 }
 
-fn server(server: &ServerStatus) -> Check {
+fn turned_off(whole: &Outfitter) -> Option<Check> {
+    let mcp = &whole.config().mcp;
+    (!mcp.enabled && !mcp.servers.is_empty()).then(|| {
+        let finding = format!("{} turned off", counted(mcp.servers.len(), "server"));
+        Check::warn("mcp", finding).hint("set [mcp] enabled = true")
+    })
+}
+
+fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
     let name = &server.name;
     let why = server.last_error.as_deref();
     let finding = |state: &str| match why {
@@ -92,7 +105,11 @@ fn server(server: &ServerStatus) -> Check {
         ),
         ServerState::Disabled => Check::ok("mcp", format!("{name}: turned off")),
         ServerState::Degraded => Check::warn("mcp", finding(&format!("degraded, {tools}"))),
-        ServerState::Starting => Check::warn("mcp", finding("still starting")).hint(format!(
+        ServerState::Starting => Check::warn(
+            "mcp",
+            pending.map_or_else(|| finding("still starting"), still),
+        )
+        .hint(format!(
             "[mcp.servers.{name}] connect_timeout_seconds says how long it may"
         )),
         ServerState::Down => Check::fail("mcp", finding("down")).hint(format!(
@@ -101,26 +118,49 @@ fn server(server: &ServerStatus) -> Check {
     }
 }
 
-/// How much of each API is offered. One that cannot be used is told of with the tools.
-fn apis(whole: &Outfitter) -> Vec<Check> {
-    let each = whole.apis().into_iter().map(|api| {
-        let all = counted(api.operations, "operation");
-        let finding = format!("{}: {} of {all} offered", api.name, api.offered);
-        match api.offered {
-            0 => Check::warn("plugin_api", finding)
-                .hint("[plugin_api] allowlist names those that are"),
-            _ => Check::ok("plugin_api", finding),
+/// How much of each API is offered, and what of it is not and why, also where nobody asked for it.
+/// One that cannot be used is told of with the tools.
+fn apis(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
+    if let Some(pending) = pending {
+        let check = Check::warn("plugin_api", still(pending));
+        return vec![check.hint("[plugin_api.apis.NAME] timeout_seconds says how long each may take")];
+    }
+    let what = "plugin_api";
+    let faults = whole.faults();
+    let told = |name: &str| faults.iter().any(|found| found.fault.what == name);
+    let registered = whole.registry().names_of(outfitter_builtin::PLUGIN_APIS);
+    let mut checks = Vec::new();
+    for api in whole.apis() {
+        let mut offered = api.tools.clone();
+        offered.retain(|tool| registered.contains(tool));
+        let offered = offered.len();
+        let all = counted(api.tools.len() + api.left_out.len(), "operation");
+        let finding = format!("{}: {offered} of {all} offered", api.name);
+        checks.push(match offered {
+            0 => Check::warn(what, finding).hint("[plugin_api] allowlist names those that are"),
+            _ => Check::ok(what, finding),
+        });
+        // What was asked for and is missing is told with the tools.
+        for left_out in api.left_out.iter().filter(|fault| !told(&fault.what)) {
+            let finding = format!(
+                "{}: {} is left out: {}",
+                api.name, left_out.what, left_out.why
+            );
+            checks.push(Check::ok(what, finding));
         }
-    });
-    each.collect()
+    }
+    checks
 }
 
 /// What sources could not offer, but for programs, which have rows of their own.
 fn tools(whole: &Outfitter) -> Vec<Check> {
     let faults = whole.faults();
     let programs = &whole.config().commands;
+    let pending = whole.pending();
+    let is_pending = |source: &str| pending.iter().any(|one| one.source == source);
     let rest: Vec<Check> = faults
         .iter()
+        .filter(|found| !is_pending(found.source.as_str()))
         .filter(|found| {
             found.source.as_str() != outfitter_commands::SOURCE
                 || !programs.contains_key(&found.fault.what)
@@ -138,6 +178,12 @@ fn tools(whole: &Outfitter) -> Vec<Check> {
         return vec![Check::ok("tools", "every source offers all it has")];
     }
     rest
+}
+
+/// What of the configuration means nothing.
+fn names(whole: &Outfitter) -> impl Iterator<Item = Check> + use<> {
+    let idle = whole.idle_keys().idle.into_iter();
+    idle.map(|idle| Check::warn("configuration", idle.to_string()))
 }
 
 fn counted(count: usize, what: &str) -> String {

@@ -13,7 +13,7 @@ use super::documents;
 use super::failure::Stop;
 use super::session::runtime;
 use crate::config::Loaded;
-use crate::outfit::{BackendFound, Outfitter};
+use crate::outfit::{BROWSER_HINT, BackendFound, Outfitter};
 use crate::render::Ink;
 use check::{Check, Health};
 
@@ -31,6 +31,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
                 checks.extend(connected::checks(&whole).await);
                 checks.push(store(&whole).await);
                 checks.extend(sandbox(&whole).await);
+                checks.push(browser(&whole));
                 checks.extend(backends(&whole).await);
             });
         }
@@ -167,6 +168,16 @@ async fn backends(whole: &Outfitter) -> Vec<Check> {
         }
     };
     found.into_iter().map(row).collect()
+}
+
+/// What shows pages to `render_html2png`.
+fn browser(whole: &Outfitter) -> Check {
+    let what = "browser";
+    match whole.browser() {
+        Some(program) => Check::ok(what, program.display().to_string()),
+        None => Check::warn(what, "there is none, so render_html2png makes no pictures")
+            .hint(BROWSER_HINT),
+    }
 }
 
 async fn sandbox(whole: &Outfitter) -> Vec<Check> {

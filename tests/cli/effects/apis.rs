@@ -305,6 +305,32 @@ fn an_api_that_cannot_be_used_costs_no_other_anything() {
 }
 
 #[test]
+fn an_operation_that_was_left_out_was_counted_among_those_that_are_offered() {
+    let echo = Echo::new();
+    let world = World::with(&format!(
+        "{ALLOWED}[plugin_api]\nallowlist = [\"shop_getPat\", \"shop_getPet\"]\napis.shop.openapi = \"shop.json\"\n"
+    ));
+    let mut document = document(&echo.url("/v1"));
+    document["paths"]["/odd"] = json!({"get": {
+        "operationId": "odd",
+        "parameters": [{"name": "x", "in": "query", "required": true, "style": "deepObject",
+            "schema": {"type": "object"}}],
+    }});
+    // Its name is another's.
+    document["paths"]["/other"] = json!({"get": {"operationId": "getPet"}});
+    world.write("here/shop.json", &document.to_string());
+    let doctor = world.run_with(&["doctor"], &[PATH]).stdout;
+    for line in [
+        "shop: 1 of 5 operations offered",
+        "shop: call_shop_odd is left out: ",
+        "call_shop_getPet is left out: \"getPet\" has the name call_shop_getPet of another operation",
+        "allowlist is left out: no operation is called \"shop_getPat\", did you mean \"shop_getPet\"?",
+    ] {
+        assert!(doctor.contains(line), "{line} in {doctor}");
+    }
+}
+
+#[test]
 fn what_an_api_cannot_do_without_is_said() {
     for (api, says) in [
         ("{ }", "needs `openapi`, or `url` and `schema`"),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_core::ToolName;
+use outfitter_core::{Fault, ToolName};
 use outfitter_net::reqwest::header::{ACCEPT, HeaderValue};
 use outfitter_net::reqwest::{Method, Request, Url};
 use outfitter_net::{Client, NetError, Origin, read_body};
@@ -38,6 +38,8 @@ pub(super) struct Missing {
     pub(super) tool: Option<ToolName>,
     pub(super) what: String,
     pub(super) why: String,
+    /// Whether it is an operation that is no tool, and not something of one that is, or of the whole.
+    pub(super) whole_operation: bool,
 }
 
 impl Api {
@@ -86,7 +88,7 @@ impl Api {
                             }
                             api.tools.push(tool(read.operation));
                         }
-                        Err(why) => api.miss(Some(&name), name.as_str(), why.to_string()),
+                        Err(why) => api.miss_operation(Some(&name), name.as_str(), why.to_string()),
                     }
                 }
                 api.look_at_credentials(&document, &given);
@@ -95,12 +97,30 @@ impl Api {
         Ok(api)
     }
 
+    /// The operations that are no tools, each with why.
+    pub(super) fn left_out(&self) -> Vec<Fault> {
+        let operations = self.missing.iter().filter(|missing| missing.whole_operation);
+        let fault = |missing: &Missing| Fault {
+            what: missing.what.clone(),
+            why: missing.why.clone(),
+        };
+        operations.map(fault).collect()
+    }
+
     fn miss(&mut self, tool: Option<&ToolName>, what: &str, why: impl Into<String>) {
         self.missing.push(Missing {
             tool: tool.cloned(),
             what: what.to_owned(),
             why: why.into(),
+            whole_operation: false,
         });
+    }
+
+    fn miss_operation(&mut self, tool: Option<&ToolName>, what: &str, why: impl Into<String>) {
+        self.miss(tool, what, why);
+        if let Some(missing) = self.missing.last_mut() {
+            missing.whole_operation = true;
+        }
     }
 
     /// The operations of a document, each with a name that no other has.
@@ -136,17 +156,17 @@ impl Api {
                 let id = said["operationId"].as_str().filter(|id| !id.is_empty());
                 let own = id.map_or_else(|| name::without_id(&method, path), str::to_owned);
                 let Some(tool) = name::tool(&self.name, &own) else {
-                    self.miss(None, &own, "nothing of its name can stand in a tool's");
+                    self.miss_operation(None, &own, "nothing of its name can stand in a tool's");
                     continue;
                 };
                 if !known {
                     let why = format!("an operation of {method} is no tool");
-                    self.miss(Some(&tool), tool.as_str(), why);
+                    self.miss_operation(Some(&tool), tool.as_str(), why);
                     continue;
                 }
                 if !names.insert(tool.clone()) {
                     let why = format!("{own:?} has the name {tool} of another operation");
-                    self.miss(Some(&tool), tool.as_str(), why);
+                    self.miss_operation(Some(&tool), tool.as_str(), why);
                     continue;
                 }
                 found.push(Stands {

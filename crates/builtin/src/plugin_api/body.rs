@@ -1,6 +1,5 @@
 //! The body of a request: which media type it has, and which arguments are in it.
 
-use outfitter_core::ToolError;
 use serde_json::{Map, Value};
 
 use super::document::Document;
@@ -272,13 +271,9 @@ fn is_file(document: &Document, field: &Value) -> bool {
     binary(field) || items.is_some_and(binary)
 }
 
-/// What is wrong with the fields of a body that need not be there, and is.
-pub(super) fn complete(required: &[String], fields: &Map<String, Value>) -> Result<(), ToolError> {
-    match required.iter().find(|name| !fields.contains_key(*name)) {
-        None => Ok(()),
-        Some(name) => Err(ToolError::invalid(
-            "",
-            format!("a body without {name:?} is none; give it, or none of the body"),
-        )),
-    }
+/// The field that a body which is given cannot do without, and does.
+pub(super) fn missing<'r>(required: &'r [String], fields: &Map<String, Value>) -> Option<&'r str> {
+    let mut required = required.iter();
+    let missing = required.find(|name| !fields.contains_key(*name));
+    missing.map(String::as_str)
 }

@@ -26,6 +26,8 @@ pub(super) struct Filling {
     pub(super) encoded: String,
     /// What it says, piece by piece.
     pub(super) said: Vec<String>,
+    /// The argument that it is, as a JSON Pointer.
+    pub(super) at: String,
 }
 
 impl Template {
@@ -74,6 +76,7 @@ impl Template {
         let mut path = String::new();
         for pieces in &self.segments {
             let mut segment = String::new();
+            let mut at = None;
             for piece in pieces {
                 match piece {
                     Piece::Text(text) => segment.push_str(text),
@@ -81,12 +84,13 @@ impl Template {
                         let filling = filling(name)?;
                         check(&filling, name)?;
                         segment.push_str(&filling.encoded);
+                        at.get_or_insert(filling.at);
                     }
                 }
             }
             if is_dots(&segment) {
                 let message = format!("{segment:?} would lead to another place");
-                return Err(ToolError::invalid("", message));
+                return Err(ToolError::invalid(at.unwrap_or_default(), message));
             }
             path.push('/');
             path.push_str(&segment);
@@ -100,7 +104,7 @@ impl Template {
 fn check(filling: &Filling, name: &str) -> Result<(), ToolError> {
     if filling.encoded.is_empty() {
         let message = format!("{name} is a part of a path, which cannot be empty");
-        return Err(ToolError::invalid("", message));
+        return Err(ToolError::invalid(&filling.at, message));
     }
     for said in &filling.said {
         if said.contains('\0')
@@ -109,7 +113,7 @@ fn check(filling: &Filling, name: &str) -> Result<(), ToolError> {
                 .any(|part| part == "." || part == "..")
         {
             let message = format!("{said:?} as {name} would lead to another place");
-            return Err(ToolError::invalid("", message));
+            return Err(ToolError::invalid(&filling.at, message));
         }
     }
     Ok(())

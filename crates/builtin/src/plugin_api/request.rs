@@ -97,9 +97,20 @@ fn inputs<'a>(
     })
 }
 
+/// The argument, as a JSON Pointer.
 fn at(input: &Input) -> String {
-    let name = input.property.replace('~', "~0").replace('/', "~1");
-    format!("/{name}")
+    pointer(&input.property)
+}
+
+fn pointer(property: &str) -> String {
+    format!("/{}", property.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The argument that the document gives this name.
+fn named(operation: &Operation, place: Place, name: &str) -> String {
+    let mut inputs = operation.inputs.iter();
+    let input = inputs.find(|input| input.place == place && input.name == name);
+    input.map(at).unwrap_or_default()
 }
 
 fn filling(
@@ -110,13 +121,17 @@ fn filling(
     let mut inputs = inputs(operation, Place::Path, args);
     let Some((input, value)) = inputs.find(|(input, _)| input.name == name) else {
         let message = format!("{name} is a part of the path and not there");
-        return Err(ToolError::invalid("", message));
+        return Err(ToolError::invalid(
+            named(operation, Place::Path, name),
+            message,
+        ));
     };
     let said = texts(input, value)?;
     let encoded = simple(input.form, &said, percent_encode);
     let mut filling = Filling {
         encoded,
         said: Vec::new(),
+        at: at(input),
     };
     for (key, text) in said {
         filling.said.extend(key);
@@ -260,7 +275,7 @@ fn written(operation: &Operation, args: &Map<String, Value>) -> Result<Option<Wr
     };
     match &body.from {
         From::Whole(property) => match args.get(property) {
-            Some(value) => whole(body, value).map(Some),
+            Some(value) => whole(body, property, value).map(Some),
             None => Ok(None),
         },
         From::Fields { required } => {
@@ -270,13 +285,20 @@ fn written(operation: &Operation, args: &Map<String, Value>) -> Result<Option<Wr
             if fields.is_empty() && body.need == Need::Optional {
                 return Ok(None);
             }
-            body::complete(required, &fields)?;
+            if let Some(name) = body::missing(required, &fields) {
+                let message =
+                    format!("a body without {name:?} is none; give it, or none of the body");
+                return Err(ToolError::invalid(
+                    named(operation, Place::Body, name),
+                    message,
+                ));
+            }
             Ok(Some(of_fields(body, fields)))
         }
     }
 }
 
-fn whole(body: &Body, value: &Value) -> Result<Written, ToolError> {
+fn whole(body: &Body, property: &str, value: &Value) -> Result<Written, ToolError> {
     match (&body.media, value) {
         (Media::Json(kind), value) => Ok(Written {
             kind: kind.clone(),
@@ -287,7 +309,7 @@ fn whole(body: &Body, value: &Value) -> Result<Written, ToolError> {
             bytes: text.clone().into_bytes(),
         }),
         (Media::Text(_) | Media::Form | Media::Multipart, _) => {
-            Err(ToolError::invalid("/body", "it has to be a text"))
+            Err(ToolError::invalid(pointer(property), "it has to be a text"))
         }
     }
 }

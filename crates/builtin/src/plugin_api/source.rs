@@ -57,23 +57,18 @@ impl PluginApis {
         Ok(source)
     }
 
-    /// How much of each API is offered; those that cannot be used at all are faults.
+    /// What of each API there is; those that cannot be used at all are faults.
     #[must_use]
     pub fn status(&self) -> Vec<ApiStatus> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let offered = self.snapshot();
-        let is_offered = |name: &ToolName| {
-            let mut tools = offered.tools.iter();
-            tools.any(|tool| tool.spec().name == *name)
-        };
         let apis = state.apis.iter().map(|api| ApiStatus {
             name: api.name.clone(),
-            operations: api.tools.len(),
-            offered: api
+            tools: api
                 .tools
                 .iter()
-                .filter(|tool| is_offered(&tool.spec().name))
-                .count(),
+                .map(|tool| tool.spec().name.clone())
+                .collect(),
+            left_out: api.left_out(),
         });
         apis.collect()
     }
@@ -93,15 +88,15 @@ impl PluginApis {
     }
 }
 
-/// How much of an API is offered.
+/// What there is of an API.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiStatus {
     /// Its name.
     pub name: String,
-    /// How many operations of it can be.
-    pub operations: usize,
-    /// How many are.
-    pub offered: usize,
+    /// The tools of the operations that can be offered; the allowlist says which are.
+    pub tools: Vec<ToolName>,
+    /// The operations that cannot, each with why.
+    pub left_out: Vec<Fault>,
 }
 
 impl State {

@@ -29,6 +29,7 @@ fn filled(template: &str, with: &str) -> Option<String> {
         Ok(Filling {
             encoded: percent_encode(with),
             said: vec![with.to_owned()],
+            at: "/with".to_owned(),
         })
     };
     Template::parse(template).unwrap().fill(filling).ok()

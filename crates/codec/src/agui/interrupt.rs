@@ -63,7 +63,7 @@ fn approval(interrupt: &Interrupt) -> Value {
         "type": "object",
         "properties": {
             "approved": { "type": "boolean" },
-            "scope": { "enum": scopes(interrupt) },
+            "scope": { "enum": scopes(interrupt).collect::<Vec<_>>() },
         },
         "required": ["approved"],
         "additionalProperties": false,

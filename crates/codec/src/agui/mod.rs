@@ -36,7 +36,6 @@ pub use result::{
     AskMetadata, CallMetadata, ErrorMetadata, Outfitter, RunMetadata, SandboxMetadata,
 };
 pub use resume::{
-    ApprovalAnswer, ApprovalScope, Resolution, ResumeEntry, ResumeFault, ResumeStatus, approval,
-    check_resume,
+    ApprovalAnswer, Resolution, ResumeEntry, ResumeFault, ResumeStatus, approval, check_resume,
 };
 pub use transcript::Transcript;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use outfitter_core::{Code, ErrorInfo, Interrupt, InterruptId, UnixMs};
+use outfitter_core::{ApprovalScope, Code, ErrorInfo, Interrupt, InterruptId, UnixMs};
 use serde_json::Value;
 
 use super::read::{At, InputError};
@@ -17,6 +17,8 @@ pub struct ResumeEntry {
     pub status: ResumeStatus,
     /// The answer itself; `null` where there is none.
     pub payload: Value,
+    /// Where the answer is in what was sent, as a JSON Pointer.
+    pub path: String,
 }
 
 /// What became of an interrupt.
@@ -38,6 +40,8 @@ pub struct Resolution {
     pub status: ResumeStatus,
     /// The answer itself.
     pub payload: Value,
+    /// Where the answer is in what was sent, as a JSON Pointer.
+    pub path: String,
 }
 
 /// Why answers are not taken. Each ends the run with `RUN_ERROR`, and nothing is answered.
@@ -79,23 +83,16 @@ pub struct ApprovalAnswer {
     pub scope: ApprovalScope,
 }
 
-/// For how long an approval holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalScope {
-    /// For this call.
-    Once,
-    /// For calls like it, while the session lasts.
-    Session,
-    /// For calls like it, until it is taken back or expires.
-    Always,
-}
-
-/// Reads the payload of an approval: `{ "approved": true, "scope": "once" }`.
+/// Reads the payload of an approval, which is at this place in what was sent:
+/// `{ "approved": true, "scope": "once" }`.
 ///
 /// # Errors
 /// [`InputError::Shape`] for anything else: an answer that is not clear is no yes.
-pub fn approval(payload: &Value) -> Result<ApprovalAnswer, InputError> {
-    let payload = At::root(payload);
+pub fn approval(payload: &Value, path: &str) -> Result<ApprovalAnswer, InputError> {
+    let payload = At {
+        value: Some(payload),
+        path: path.to_owned(),
+    };
     let known = |key: &String| matches!(key.as_str(), "approved" | "scope");
     if !payload.object()?.keys().all(known) {
         return Err(payload.fault("an object of `approved` and `scope` only"));
@@ -108,10 +105,10 @@ pub fn approval(payload: &Value) -> Result<ApprovalAnswer, InputError> {
             _ => return Err(approved.fault("true or false")),
         },
         scope: match scope.optional_text()? {
-            None | Some("once") => ApprovalScope::Once,
-            Some("session") => ApprovalScope::Session,
-            Some("always") => ApprovalScope::Always,
-            Some(_) => return Err(scope.fault("once, session or always")),
+            None => ApprovalScope::Once,
+            Some(word) => {
+                ApprovalScope::of(word).ok_or_else(|| scope.fault("once, session or always"))?
+            }
         },
     })
 }
@@ -147,6 +144,7 @@ pub fn check_resume(
                 interrupt: waits.clone(),
                 status: entry.status,
                 payload: entry.payload.clone(),
+                path: entry.path.clone(),
             })
         })
         .collect()
@@ -155,6 +153,7 @@ pub fn check_resume(
 pub(super) fn entry(entry: &At<'_>) -> Result<ResumeEntry, InputError> {
     let id = entry.member("interruptId")?;
     let status = entry.member("status")?;
+    let payload = entry.member("payload")?;
     Ok(ResumeEntry {
         interrupt: InterruptId::new(id.text()?).map_err(|_| id.fault("an interrupt's id"))?,
         status: match status.text()? {
@@ -162,6 +161,7 @@ pub(super) fn entry(entry: &At<'_>) -> Result<ResumeEntry, InputError> {
             "cancelled" => ResumeStatus::Cancelled,
             _ => return Err(status.fault("resolved or cancelled")),
         },
-        payload: entry.member("payload")?.value.cloned().unwrap_or_default(),
+        payload: payload.value.cloned().unwrap_or_default(),
+        path: payload.path,
     })
 }

@@ -3,6 +3,7 @@
 //!
 //! Core types are stored and may change with the store; these change only with the protocol.
 
+mod approvals;
 mod event;
 mod form;
 mod line;
@@ -12,6 +13,7 @@ mod output;
 mod session;
 mod words;
 
+pub use approvals::ApprovalList;
 pub(crate) use event::{
     Answered, Approval, Audience, Delta, Question, RunFinished, RunOutput, RunStarted,
     ToolCallLine, ToolProgress, Usage, WaitReason, Waiting, Warning,

@@ -38,6 +38,7 @@ words! {
         Refused,
         Fallback,
         NotKept,
+        NotReady,
     }
     /// How a call ended.
     Status { Success, Partial, Running, Error, Denied, Cancelled, Timeout, Interrupted }

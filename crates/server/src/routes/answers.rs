@@ -10,9 +10,9 @@ use axum::response::Response;
 use http::StatusCode;
 use outfitter_agent::{Answered, Input, TurnLog};
 use outfitter_core::{
-    AnswerKind, Interrupt, InterruptId, InterruptKind, Principal, Scope, SessionId,
+    AnswerKind, ApprovalScope, Interrupt, InterruptId, InterruptKind, Principal, Scope, SessionId,
 };
-use outfitter_tools::{ApprovalScope, approval_answer};
+use outfitter_tools::approval_answer;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ struct Words {
 struct Decided {
     decision: Decision,
     #[serde(default)]
-    scope: Lasting,
+    scope: ApprovalScope,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -39,15 +39,6 @@ struct Decided {
 enum Decision {
     Approve,
     Deny,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Lasting {
-    #[default]
-    Once,
-    Session,
-    Always,
 }
 
 /// `POST /v1/questions/{id}/answer`.
@@ -59,7 +50,8 @@ pub(super) async fn answer(
 ) -> Result<Response, Problem> {
     let words: Words = body::json(body).await?;
     let is_question = |kind: &InterruptKind| matches!(kind, InterruptKind::Question { .. });
-    take(&app, who, &id, words.answer, is_question).await
+    let taken = take(&app, who, &id, words.answer, is_question).await;
+    taken.map_err(|problem| problem.below("/answer"))
 }
 
 /// `POST /v1/approvals/{id}`.
@@ -75,12 +67,14 @@ pub(super) async fn approve(
         Decision::Deny => false,
     };
     let is_approval = |kind: &InterruptKind| matches!(kind, InterruptKind::Approval { .. });
-    let scope = match decided.scope {
-        Lasting::Once => ApprovalScope::Once,
-        Lasting::Session => ApprovalScope::Session,
-        Lasting::Always => ApprovalScope::Always,
-    };
-    take(&app, who, &id, approval_answer(yes, scope), is_approval).await
+    take(
+        &app,
+        who,
+        &id,
+        approval_answer(yes, decided.scope),
+        is_approval,
+    )
+    .await
 }
 
 async fn take(

@@ -15,8 +15,8 @@ use crate::entries;
 use crate::problem::Problem;
 
 /// Bytes of one answer, unless told otherwise, and at most.
-const LIMIT: u64 = 1024 * 1024;
-const MOST: u64 = 16 * 1024 * 1024;
+const LIMIT: u32 = 1024 * 1024;
+const MOST: u32 = 16 * 1024 * 1024;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,7 +46,7 @@ pub(super) async fn read(
             .map(|session| session.id)
             .collect(),
     };
-    let most = range.limit.unwrap_or(LIMIT).min(MOST);
+    let most = super::limit(range.limit, LIMIT, MOST)?.into();
     for session in sessions {
         let read = app
             .artifacts

@@ -32,6 +32,13 @@ impl ClientRuns {
         true
     }
 
+    /// The session was deleted: one of its id may begin anew.
+    pub(crate) fn forget(&self, place: &Place) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.ids.retain(|(other, _)| other != place);
+        known.order.retain(|(other, _)| other != place);
+    }
+
     /// Gives an id back: there was no run.
     pub(crate) fn give_back(&self, place: &Place, id: &str) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

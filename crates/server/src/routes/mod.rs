@@ -106,6 +106,15 @@ fn unwritable(error: &outfitter_codec::EncodeError) -> Problem {
     ErrorInfo::new(Code::Internal, "the answer could not be written").into()
 }
 
+/// How much of something is told at once. Nothing at once would be read on for ever.
+fn limit(wanted: Option<u64>, unless_told: u32, most: u32) -> Result<u32, Problem> {
+    let wanted = wanted.unwrap_or(unless_told.into());
+    u32::try_from(wanted)
+        .ok()
+        .filter(|limit| (1..=most).contains(limit))
+        .ok_or_else(|| Problem::malformed(format!("limit must be 1 to {most}")))
+}
+
 fn with_header(mut response: Response, name: &'static str, value: &str) -> Response {
     if let Ok(value) = HeaderValue::from_str(value) {
         response.headers_mut().insert(name, value);

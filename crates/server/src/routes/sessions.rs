@@ -20,13 +20,13 @@ use crate::live::Place;
 use crate::problem::Problem;
 
 /// The most messages of one answer.
-const MOST_MESSAGES: usize = 1_000;
+const MOST_MESSAGES: u32 = 1_000;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
     after: Option<SessionId>,
-    limit: Option<u32>,
+    limit: Option<u64>,
 }
 
 /// `GET /v1/sessions`: the caller's, the last changed first.
@@ -38,7 +38,7 @@ pub(super) async fn list(
     let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
     let request = PageRequest {
         after: wanted.after,
-        limit: wanted.limit.unwrap_or(PAGE).clamp(1, PAGE),
+        limit: super::limit(wanted.limit, PAGE, PAGE)?,
     };
     let page = app.log.list(&Scope::from(&*who), request).await?;
     let mut document = json!({ "v": 1, "sessions": page.sessions });
@@ -49,7 +49,8 @@ pub(super) async fn list(
 }
 
 fn session_id(id: &str) -> Result<SessionId, Problem> {
-    SessionId::new(id).map_err(|_| Problem::not_found("there is no session of such an id"))
+    SessionId::new(id)
+        .map_err(|error| Problem::not_found(format!("there is no session of such an id: {error}")))
 }
 
 /// `GET /v1/sessions/{id}`.
@@ -94,7 +95,7 @@ async fn ends(
 #[serde(deny_unknown_fields)]
 pub(super) struct WantedMessages {
     after: Option<MessageId>,
-    limit: Option<usize>,
+    limit: Option<u64>,
 }
 
 /// `GET /v1/sessions/{id}/messages`: as the events of their runs said them.
@@ -107,10 +108,7 @@ pub(super) async fn messages(
     let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
     let session = session_id(&id)?;
     let scope = Scope::from(&*who);
-    let limit = wanted
-        .limit
-        .unwrap_or(MOST_MESSAGES)
-        .clamp(1, MOST_MESSAGES);
+    let limit = super::limit(wanted.limit, MOST_MESSAGES, MOST_MESSAGES)? as usize;
     let mut told = Vec::new();
     let (mut begun, mut last, mut more) = (wanted.after.is_none(), None, false);
     entries::each(&*app.log, &scope, &session, |entry| {
@@ -154,14 +152,22 @@ pub(super) async fn delete(
         session: session_id(&id)?,
     };
     let (scope, session) = (&place.scope, &place.session);
-    let busy = || outfitter_core::CallHostError::Busy(session.clone());
+    // Whether there is one is asked first: to hold it may leave something behind.
+    app.log.read(scope, session, Seq(1), 1).await?;
     if app.live.is_at_work(&place) {
-        return Err(busy().into());
+        return Err(outfitter_core::CallHostError::Busy(session.clone()).into());
     }
     let _held = app.hold(&place)?;
+    // And from runs of this process that come meanwhile.
+    let agent = app.host.agent();
+    let _free = agent
+        .hold(scope, session)
+        .map_err(|error| Problem::from(&error))?;
+    app.directory.end_jobs(scope, session).await;
     app.log.delete(scope, session).await?;
     app.waits.forget(&place);
     app.histories.forget(&place);
+    app.client_runs.forget(&place);
     if let Err(error) = app.artifacts.delete_session(scope, session).await {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, %session, "artifacts of a deleted session stay behind");

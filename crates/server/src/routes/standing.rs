@@ -7,8 +7,8 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use outfitter_agent::Standing;
+use outfitter_codec::ApprovalList;
 use outfitter_core::{ApprovalId, Principal, Scope};
-use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::problem::Problem;
@@ -31,21 +31,9 @@ pub(super) async fn list(
         }
         None => Vec::new(),
     };
-    let rows: Vec<Value> = all
-        .iter()
-        .map(|approval| {
-            json!({
-                "id": approval.id,
-                "tool": approval.tool,
-                "what": approval.what,
-                "place": approval.place,
-                "session_id": approval.session,
-                "created": approval.at,
-                "expires": approval.expires,
-            })
-        })
-        .collect();
-    Ok(super::json(&json!({ "v": 1, "approvals": rows })))
+    let listed = serde_json::to_value(ApprovalList::of(&all));
+    let listed = listed.map_err(|_| Problem::internal("the approvals could not be written"))?;
+    Ok(super::json(&listed))
 }
 
 /// `DELETE /v1/approvals/{id}`: from now on the caller is asked again.

@@ -69,7 +69,7 @@ pub(super) async fn call(
     let id = wanted
         .session_id
         .unwrap_or_else(|| SessionId::mint(app.clock()));
-    let session = app.open(who, &id).await?;
+    let session = app.host.open_to_call(who, &id, &name).await?;
     let raw = wanted.arguments.as_deref().map_or("", RawValue::get);
     let call = RawCall {
         id: CallId::mint(app.clock()),

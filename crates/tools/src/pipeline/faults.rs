@@ -51,8 +51,9 @@ pub fn check_answer(schema: &Value, answer: &Value) -> Result<(), Box<ErrorInfo>
     Err(Box::new(info.with_hint(fitting_answers(schema))))
 }
 
-/// What an answer must look like, in one line.
-fn fitting_answers(schema: &Value) -> String {
+/// What an answer that a schema takes looks like, in one line.
+#[must_use]
+pub fn fitting_answers(schema: &Value) -> String {
     let choices = schema.get("enum").and_then(Value::as_array);
     match (choices, schema.get("type").and_then(Value::as_str)) {
         (Some(choices), _) => {
@@ -70,7 +71,10 @@ fn fitting_answers(schema: &Value) -> String {
         }
         (None, Some("object")) => schema_hint(schema),
         (None, Some(kind)) => format!("it is of the type {kind}"),
-        (None, None) => format!("it fits the schema {}", canonical(&shown("", schema))),
+        (None, None) => match kind(schema) {
+            Some(kinds) => format!("it is one of {}", kinds.replace('|', ", ")),
+            None => format!("it fits the schema {}", canonical(&shown("", schema))),
+        },
     }
 }
 
@@ -312,7 +316,7 @@ mod tests {
     #[case::several_kinds(
         json!({"type": ["integer", "null"]}),
         json!("x"),
-        r#"it fits the schema {"type":["integer","null"]}"#
+        "it is one of integer, null"
     )]
     #[case::anything_else(json!({"minimum": 3}), json!(2), r#"it fits the schema {"minimum":3}"#)]
     fn an_unfit_answer_is_told_what_fits(

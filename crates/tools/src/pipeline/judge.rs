@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use outfitter_core::{
-    Ask, CallFacts, CallingAgent, Code, Decision, Facts, InterruptKind, MAIN_AGENT, OnExpiry,
-    ToolError, ToolName, Verdict,
+    Ask, CallFacts, CallingAgent, Code, Decision, Effects, Facts, InterruptKind, KnownPaths,
+    MAIN_AGENT, OnExpiry, Policy, Targets, ToolError, ToolName, ToolSpec, Unconfined, Verdict,
 };
 use serde_json::Value;
 
@@ -91,6 +91,19 @@ struct Judged {
     shape: Option<Vec<Part>>,
 }
 
+/// The same of one call, without what it wraps.
+pub(super) struct One {
+    pub(super) facts: Facts,
+    pub(super) decision: Decision,
+    pub(super) shape: Option<Vec<Part>>,
+}
+
+/// What a session may do, and by whose rules.
+pub(super) struct Bounds<'p> {
+    pub(super) policy: &'p dyn Policy,
+    pub(super) effects: Effects,
+}
+
 fn decide(
     tool: &Registered,
     args: &Value,
@@ -98,44 +111,15 @@ fn decide(
     run: &RunHandle,
     depth: usize,
 ) -> Result<Judged, ToolError> {
-    let facts = tool
-        .tool
-        .facts_for(&run.who, args)
-        .map_err(|error| told(&tool.spec.name, error))?;
-    // Before anybody is asked: no approval lends a role.
-    if run.who.role < facts.min_role {
-        return Err(ToolError::new(
-            Code::NotPermitted,
-            format!(
-                "{} needs the role {} with these arguments",
-                tool.spec.name, facts.min_role
-            ),
-        ));
-    }
-    if !facts.effects.within(view.effects()) {
-        return Err(ToolError::new(
-            Code::NotPermitted,
-            format!(
-                "{} would do more than this session may with these arguments",
-                tool.spec.name
-            ),
-        ));
-    }
-    let agent = run.services.get::<CallingAgent>();
-    let call = CallFacts {
-        spec: &tool.spec,
-        args,
-        facts: &facts,
-        sandbox: run.sandbox.info(),
-        files: run.sandbox.files(),
-        agent: agent.as_deref().map_or(MAIN_AGENT, |agent| &agent.0),
+    let bounds = Bounds {
+        policy: view.policy(),
+        effects: view.effects(),
     };
-    let mut decision = view.policy().decide(&run.who, &call);
-    let mut shape = match decision.verdict {
-        Verdict::Ask => policy::shape(&call, tool.trust),
-        // Nothing that was approved is needed for it.
-        Verdict::Allow | Verdict::Deny => Some(Vec::new()),
-    };
+    let One {
+        facts,
+        mut decision,
+        mut shape,
+    } = one(tool, args, &bounds, run)?;
     if let Some((name, args)) = &facts.inner {
         let inner = decide_inner(name, args, view, run, depth)?;
         decision = decision.meet(inner.decision);
@@ -148,6 +132,109 @@ fn decide(
         decision,
         shape,
     })
+}
+
+/// The facts of one call, and the verdict on it.
+pub(super) fn one(
+    tool: &Registered,
+    args: &Value,
+    bounds: &Bounds<'_>,
+    run: &RunHandle,
+) -> Result<One, ToolError> {
+    let facts = tool
+        .tool
+        .facts_for(&run.who, args)
+        .map_err(|error| told(&tool.spec.name, error))?;
+    let facts = settled(facts, &tool.spec, run);
+    // Before anybody is asked: no approval lends a role.
+    if run.who.role < facts.min_role {
+        return Err(ToolError::new(
+            Code::NotPermitted,
+            format!(
+                "{} needs the role {} with these arguments",
+                tool.spec.name, facts.min_role
+            ),
+        ));
+    }
+    if !facts.effects.within(bounds.effects) {
+        return Err(ToolError::new(
+            Code::NotPermitted,
+            format!(
+                "{} would do more than this session may with these arguments",
+                tool.spec.name
+            ),
+        ));
+    }
+    let agent = run.services.get::<CallingAgent>();
+    let paths = look(bounds.policy, &tool.spec, &facts, run);
+    let call = CallFacts {
+        spec: &tool.spec,
+        args,
+        facts: &facts,
+        sandbox: run.sandbox.info(),
+        paths: &paths,
+        agent: agent.as_deref().map_or(MAIN_AGENT, |agent| &agent.0),
+    };
+    let decision = bounds.policy.decide(&run.who, &call);
+    let shape = match decision.verdict {
+        Verdict::Ask => policy::shape(&call, tool.trust),
+        // Nothing that was approved is needed for it.
+        Verdict::Allow | Verdict::Deny => Some(Vec::new()),
+    };
+    Ok(One {
+        facts,
+        decision,
+        shape,
+    })
+}
+
+/// What a call is judged as here: where nothing confines it, one that is not what it was taken for
+/// is what its tool is.
+fn settled(facts: Facts, spec: &ToolSpec, run: &RunHandle) -> Facts {
+    let Some(unconfined) = facts
+        .unconfined
+        .clone()
+        .filter(|_| !run.sandbox.info().isolating)
+    else {
+        return Facts {
+            unconfined: None,
+            ..facts
+        };
+    };
+    let files = run.sandbox.files();
+    let why = unconfined.why.or_else(|| {
+        let outside = unconfined
+            .reads
+            .iter()
+            .find(|path| !files.is_readable(path));
+        outside.map(|path| format!("`{path}` may lead to what the session may not read"))
+    });
+    match why {
+        None => Facts {
+            unconfined: None,
+            ..facts
+        },
+        Some(why) => Facts {
+            effects: facts.effects.union(spec.effects),
+            idempotent: spec.idempotent,
+            unconfined: Some(Unconfined {
+                why: Some(why),
+                reads: Vec::new(),
+            }),
+            ..facts
+        },
+    }
+}
+
+/// Looks up what a policy has to know of the disk, so that it looks at none itself.
+fn look(policy: &dyn Policy, spec: &ToolSpec, facts: &Facts, run: &RunHandle) -> KnownPaths {
+    let Targets::Paths(paths) = &facts.targets else {
+        return KnownPaths::default();
+    };
+    match policy.paths(&run.who, spec) {
+        Some(named) => KnownPaths::look(run.sandbox.files(), paths, &named),
+        None => KnownPaths::default(),
+    }
 }
 
 /// A wrapper is judged as what it wraps: the same gates as a direct call, but that a wrapper is a
@@ -236,7 +323,7 @@ fn permit(
 }
 
 /// Whether each part of a call was approved before, for calls like it.
-fn approved_before(shape: Option<&[Part]>, approvals: Option<&dyn Approvals>) -> bool {
+pub(super) fn approved_before(shape: Option<&[Part]>, approvals: Option<&dyn Approvals>) -> bool {
     let Some((parts, approvals)) = shape.zip(approvals) else {
         return false;
     };

@@ -15,6 +15,7 @@ mod intend;
 mod judge;
 mod look_up;
 mod offload;
+mod onward;
 mod parse;
 mod present;
 mod preset;
@@ -33,7 +34,7 @@ use crate::{Redactor, RunHandle, ToolView};
 
 pub(crate) use bound::Bounded;
 pub(crate) use execute::{Ending, Ran, Start};
-pub use faults::check_answer;
+pub use faults::{check_answer, fitting_answers};
 pub(crate) use intend::Intended;
 pub(crate) use judge::{Consent, Granted};
 pub(crate) use look_up::Resolved;
@@ -131,17 +132,42 @@ impl Pipeline {
         call: RawCall,
         run: &RunHandle,
     ) -> Result<CallEnd, JournalError> {
+        self.begin(view, call, run, present::present).await
+    }
+
+    /// Makes one call that a person or a program asks for by its name. No request stands before it
+    /// in which its tool could have been shown, so what is shown to a model keeps nothing from it;
+    /// all else is as in [`Pipeline::run`].
+    ///
+    /// # Errors
+    /// As [`Pipeline::run`].
+    pub async fn run_direct(
+        &self,
+        view: &ToolView,
+        call: RawCall,
+        run: &RunHandle,
+    ) -> Result<CallEnd, JournalError> {
+        let present = |resolved, _: &ToolView| Ok(present::resumed(resolved));
+        self.begin(view, call, run, present).await
+    }
+
+    async fn begin<'v>(
+        &self,
+        view: &'v ToolView,
+        call: RawCall,
+        run: &RunHandle,
+        present: impl FnOnce(Resolved<'v>, &ToolView) -> Stage<Shown<'v>>,
+    ) -> Result<CallEnd, JournalError> {
         let options = self.options();
+        let consent = not_asked(&options, run);
         let granted = parse::parse(call, view)
             .and_then(|parsed| look_up::look_up(parsed, view))
-            .and_then(|resolved| present::present(resolved, view))
+            .and_then(|resolved| present(resolved, view))
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
-            .and_then(|checked| {
-                let consent = not_asked(&options, run);
-                judge::judge(checked, view, run, consent, &options.redactor)
-            });
-        go_on(granted, Start::Call, &options, run).await
+            .and_then(|checked| judge::judge(checked, view, run, consent, &options.redactor));
+        let judged = Judged { granted, consent };
+        go_on(judged, Start::Call, &options, view, run).await
     }
 
     /// Goes on with a call that waited, after its answer was accepted. The call is judged again:
@@ -175,7 +201,8 @@ impl Pipeline {
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
             .and_then(|checked| judge::judge(checked, view, run, consent, &options.redactor));
-        go_on(granted, start, &options, run).await
+        let judged = Judged { granted, consent };
+        go_on(judged, start, &options, view, run).await
     }
 }
 
@@ -188,15 +215,25 @@ fn not_asked(options: &PipelineOptions, run: &RunHandle) -> Consent {
     }
 }
 
+/// What came of judging a call, and what was known then of who said yes.
+struct Judged<'v> {
+    granted: Stage<Granted<'v>>,
+    consent: Consent,
+}
+
 async fn go_on(
-    granted: Stage<Granted<'_>>,
+    judged: Judged<'_>,
     start: Start,
     options: &PipelineOptions,
+    view: &ToolView,
     run: &RunHandle,
 ) -> Result<CallEnd, JournalError> {
+    let Judged { granted, consent } = judged;
     let ran = match granted.and_then(|granted| budget::within(granted, run)) {
         Ok(granted) => {
+            let accompanied = onward::accompany(&granted, view, run, consent);
             let intended = intend::intend(granted, run).await?;
+            let run = accompanied.as_deref().unwrap_or(run);
             execute::execute(intended, start, options, run).await
         }
         Err(refusal) => refusal.into_ran(&options.redactor),

@@ -46,7 +46,7 @@ pub(crate) fn present<'v>(resolved: Resolved<'v>, view: &ToolView) -> Stage<Show
     ))
 }
 
-/// A call that passed this stage before it waited.
+/// A call that passed this stage before it waited, or that no model makes.
 pub(crate) fn resumed(resolved: Resolved<'_>) -> Shown<'_> {
     Shown {
         head: resolved.head,

@@ -18,6 +18,10 @@ impl Policy for DefaultPolicy {
         who.role >= spec.min_role
     }
 
+    fn paths(&self, _: &Principal, _: &ToolSpec) -> Option<Vec<String>> {
+        None
+    }
+
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision {
         if who.role < call.spec.min_role {
             return Decision::deny(format!("it needs the role {}", call.spec.min_role));
@@ -37,7 +41,13 @@ impl Policy for DefaultPolicy {
             reason.push_str(effect.as_str());
         }
         if rest.has(Effect::Exec) {
-            reason.push_str(" (the sandbox does not isolate)");
+            reason.push_str(" (the sandbox does not isolate");
+            let unconfined = call.facts.unconfined.as_ref();
+            if let Some(why) = unconfined.and_then(|unconfined| unconfined.why.as_deref()) {
+                reason.push_str(", and ");
+                reason.push_str(why);
+            }
+            reason.push(')');
         }
         Decision::ask(reason)
     }

@@ -3,6 +3,8 @@
 //! * [`DefaultPolicy`]: what holds without rules.
 //! * [`Rules`]: rules over another policy. deny > ask > allow, whatever their order.
 //!
+//! What can never meet a call is found before there is one: [`RuleFindings`].
+//!
 //! A command is judged by the commands in it, a file by the path it comes to; neither by how a text
 //! begins.
 
@@ -11,6 +13,8 @@ mod argument;
 mod command;
 mod default;
 mod path;
+mod places;
+mod reach;
 mod rule;
 mod rules;
 mod shape;
@@ -19,6 +23,8 @@ mod shape;
 mod tests;
 
 pub use default::DefaultPolicy;
+pub(crate) use reach::{Known, look_at};
+pub use reach::{Later, RuleFault, RuleFindings, RuleUnchecked, Surroundings};
 pub use rule::{BadRule, Rule, RuleArgs};
 pub use rules::Rules;
 pub(crate) use shape::{Part, shape};

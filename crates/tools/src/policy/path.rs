@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use outfitter_core::{Files, LeadsTo, Pattern};
+use outfitter_core::{KnownPaths, LeadsTo, Pattern};
 use outfitter_text::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -14,9 +14,9 @@ use super::Fit;
 
 /// The paths of a call, in every form that rules meet them.
 pub(super) struct Paths<'c> {
-    files: &'c dyn Files,
+    known: &'c KnownPaths,
     root: Vec<String>,
-    home: Option<String>,
+    home: Option<&'c str>,
     each: Vec<Seen<'c>>,
 }
 
@@ -37,16 +37,13 @@ enum Real {
 }
 
 impl<'c> Paths<'c> {
-    pub(super) fn of(paths: &'c [String], workspace: &'c Path, files: &'c dyn Files) -> Self {
+    pub(super) fn of(paths: &'c [String], workspace: &'c Path, known: &'c KnownPaths) -> Self {
         let root_text = workspace.to_str().unwrap_or("");
-        let home = files
-            .home()
-            .and_then(Path::to_str)
-            .map(|home| home.trim_end_matches('/').to_owned());
+        let home = known.home().map(|home| home.trim_end_matches('/'));
         let seen = |path: &'c String| {
-            let exact = parts(&at_home(path, home.as_deref()), root_text);
-            let real = match files.leads_to(path) {
-                LeadsTo::Path(real) => match parts(&real, "") {
+            let exact = parts(&at_home(path, home), root_text);
+            let real = match known.leads_to(path) {
+                LeadsTo::Path(real) => match parts(real, "") {
                     real if real == exact => Real::Same,
                     real => Real::Other(real),
                 },
@@ -61,7 +58,7 @@ impl<'c> Paths<'c> {
         };
         let each = paths.iter().map(seen).collect();
         Self {
-            files,
+            known,
             root: parts(root_text, ""),
             home,
             each,
@@ -81,7 +78,7 @@ impl<'c> Paths<'c> {
     }
 
     fn allows(&self, pattern: &str, seen: &Seen<'_>) -> bool {
-        let wanted = parts(&at_home(pattern, self.home.as_deref()), "");
+        let wanted = parts(&at_home(pattern, self.home), "");
         let fits = |names: &Vec<String>| matches(&wanted, &relative(names, &self.root));
         fits(&seen.exact)
             && match &seen.real {
@@ -108,14 +105,14 @@ impl<'c> Paths<'c> {
     }
 
     fn means(&self, pattern: &str, seen: &Seen<'_>) -> Fit {
-        let text = at_home(pattern, self.home.as_deref());
+        let text = at_home(pattern, self.home);
         let root: Vec<String> = self.root.iter().map(|part| fold(part)).collect();
         let anywhere = !pattern.contains('/');
-        let literal = !text.contains(['*', '?']);
+        let literal = is_literal(pattern);
         let mut wanted = vec![folded(&parts(&text, ""))];
         // The operator may have named a link.
-        if let (true, LeadsTo::Path(real)) = (literal, self.files.leads_to(&text)) {
-            wanted.push(folded(&parts(&real, "")));
+        if let (true, LeadsTo::Path(real)) = (literal, self.known.leads_to(pattern)) {
+            wanted.push(folded(&parts(real, "")));
         }
         let other = match &seen.real {
             Real::Other(real) => Some(real),
@@ -134,7 +131,7 @@ impl<'c> Paths<'c> {
                 begins(&near) || begins(&full)
             }
         });
-        if by_name || literal && self.files.is_same(&text, seen.written) {
+        if by_name || literal && self.known.is_same(pattern, seen.written) {
             return Fit::Yes;
         }
         match &seen.real {
@@ -142,6 +139,11 @@ impl<'c> Paths<'c> {
             Real::Unknown => Fit::Maybe,
         }
     }
+}
+
+/// Whether a pattern names one path, of which it can be looked up what it leads to.
+pub(super) fn is_literal(pattern: &str) -> bool {
+    !pattern.contains(['*', '?'])
 }
 
 fn folded(names: &[String]) -> Vec<String> {

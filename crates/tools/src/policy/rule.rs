@@ -90,6 +90,20 @@ impl Rule {
 }
 
 impl RuleArgs {
+    /// Its texts, each of which may be a path.
+    pub(super) fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Table(table) => table
+                .values()
+                .flat_map(|value| match value {
+                    Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                    one => one.as_str().into_iter().collect::<Vec<_>>(),
+                })
+                .collect(),
+        }
+    }
+
     /// Says what is wrong with it.
     ///
     /// # Errors

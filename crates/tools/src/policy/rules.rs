@@ -8,7 +8,7 @@ use outfitter_text::command_line::{self, CommandLine, Unparsable};
 use serde_json::Value;
 
 use super::argument::{self, Closely};
-use super::path::Paths;
+use super::path::{Paths, is_literal};
 use super::{BadRule, Fit, Rule, RuleArgs, command};
 
 /// Rules over another policy. deny > ask > allow, whatever their order; what the other policy
@@ -42,6 +42,27 @@ impl Policy for Rules {
         !denied && self.under.visible(who, spec)
     }
 
+    fn paths(&self, who: &Principal, spec: &ToolSpec) -> Option<Vec<String>> {
+        let meant = self
+            .rules
+            .iter()
+            .filter(|rule| rule.is_for(who, &spec.name));
+        let mut patterns = meant.filter_map(|rule| rule.args.as_ref()).peekable();
+        let under = self.under.paths(who, spec);
+        if patterns.peek().is_none() {
+            return under;
+        }
+        let named = patterns.flat_map(RuleArgs::texts);
+        let mut named: Vec<String> = named
+            .filter(|text| is_literal(text))
+            .map(str::to_owned)
+            .chain(under.into_iter().flatten())
+            .collect();
+        named.sort();
+        named.dedup();
+        Some(named)
+    }
+
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision {
         let mut decision = self.under.decide(who, call);
         let mut read = Read::of(call);
@@ -73,6 +94,10 @@ impl Policy for Rules {
         if decision.verdict == Verdict::Ask && allowed.covers(&mut read) {
             decision = Decision::allow();
         }
+        if (decision.verdict, strictest.verdict) == (Verdict::Ask, Verdict::Ask) {
+            // Two reasons to ask are both told: a yes to one is none to the other.
+            return Decision::ask(format!("{}; {}", strictest.reason, decision.reason));
+        }
         decision.meet(strictest)
     }
 }
@@ -101,7 +126,7 @@ impl<'c, 'f> Read<'c, 'f> {
     fn paths(&mut self, paths: &'c [String]) -> &Paths<'c> {
         let call = self.call;
         self.paths
-            .get_or_insert_with(|| Paths::of(paths, &call.sandbox.workspace, call.files))
+            .get_or_insert_with(|| Paths::of(paths, &call.sandbox.workspace, call.paths))
     }
 
     /// How surely a call is one that a pattern means, where it asks or denies.

@@ -83,6 +83,9 @@ const SAY_WHERE: &[&str] = &[
 /// The directory that a command runs in, as its tools call it.
 const DIRECTORIES: [&str; 2] = ["workdir", "cwd"];
 
+/// Arguments of our tools that only say how long is waited: with another one it is the same call.
+const BOUND_THE_WAITING: [&str; 2] = ["timeout_seconds", "block_until_ms"];
+
 /// The longest text that tells a person what a part is, in characters.
 const MAX_TOLD: usize = 300;
 
@@ -119,10 +122,16 @@ pub(crate) fn shape(call: &CallFacts<'_>, trust: Trust) -> Option<Vec<Part>> {
         Targets::Arguments => vec![arguments(call)],
     };
     let mut names = BTreeSet::new();
-    collect_names("", call.args.as_object().map(|_| call.args)?, &mut names);
+    let given = call.args.as_object()?.iter();
+    for (name, value) in given.filter(|(name, value)| matters(call.spec, trust, name, value)) {
+        let at = format!("/{name}");
+        collect_names(&at, value, &mut names);
+        names.insert(at);
+    }
     let directory: Vec<&Value> = DIRECTORIES
         .iter()
         .filter_map(|name| call.args.get(name))
+        .filter(|directory| **directory != "")
         .collect();
     let effects: Vec<&str> = call
         .facts
@@ -147,6 +156,18 @@ pub(crate) fn shape(call: &CallFacts<'_>, trust: Trust) -> Option<Vec<Part>> {
         }
     };
     Some(parts.into_iter().map(of).collect())
+}
+
+/// Whether a call with such an argument is another one than without. What tools from elsewhere mean
+/// by theirs is not known.
+fn matters(spec: &ToolSpec, trust: Trust, name: &str, value: &Value) -> bool {
+    if trust != Trust::Builtin {
+        return true;
+    }
+    let schema = spec.input_schema.get("properties");
+    let default = schema.and_then(|all| all.get(name)?.get("default"));
+    let here = DIRECTORIES.contains(&name) && value == "";
+    default != Some(value) && !here && !BOUND_THE_WAITING.contains(&name)
 }
 
 /// What a tool from elsewhere says of itself: one that says something else is another tool, however

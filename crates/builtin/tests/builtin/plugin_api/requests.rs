@@ -267,3 +267,24 @@ proptest! {
         }
     }
 }
+
+#[rstest]
+#[case("getBook", json!({"isbn": ".."}), "/isbn")]
+#[case("getBook", json!({"isbn": "a/../b"}), "/isbn")]
+#[case("getBook", json!({"isbn": ""}), "/isbn")]
+#[case("getBook", json!({}), "/isbn")]
+#[case("memberLoans", json!({"path_user_id": "..", "loan": 3, "format": "csv"}), "/path_user_id")]
+#[case("memberLoans", json!({"loan": 3, "format": "csv"}), "/path_user_id")]
+#[case("setMotto", json!({"body": 1}), "/body")]
+#[tokio::test]
+async fn a_fault_of_one_argument_was_told_as_one_of_all(
+    #[case] operation: &str,
+    #[case] args: Value,
+    #[case] path: &str,
+) {
+    let server = Server::json("{}");
+    let tool = tool(&of_library(&server), &format!("call_library_{operation}"));
+    let error = call(&*tool, &admin(), args).await.unwrap_err().into_info();
+    assert_eq!(error.code, Code::InvalidArguments);
+    assert_eq!(error.path.as_deref(), Some(path), "{}", error.message);
+}

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use outfitter_codec::agui::{
-    ApprovalAnswer, ApprovalScope, ResumeEntry, ResumeFault, ResumeStatus, approval, check_resume,
+    ApprovalAnswer, ResumeEntry, ResumeFault, ResumeStatus, RunAgentInput, approval, check_resume,
 };
-use outfitter_core::{EventBody, Interrupt, InterruptId, UnixMs};
+use outfitter_core::{ApprovalScope, EventBody, Interrupt, InterruptId, UnixMs};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -31,6 +31,7 @@ fn entry(word: &str) -> ResumeEntry {
             _ => ResumeStatus::Cancelled,
         },
         payload: json!(id),
+        path: "/resume/0/payload".to_owned(),
     }
 }
 
@@ -81,5 +82,26 @@ fn an_answer_that_is_not_clear_is_no_yes(
     #[case] expected: Option<(bool, ApprovalScope)>,
 ) {
     let expected = expected.map(|(approved, scope)| ApprovalAnswer { approved, scope });
-    assert_eq!(approval(&payload).ok(), expected);
+    assert_eq!(approval(&payload, "").ok(), expected);
+}
+
+#[rstest]
+#[case(json!({"approved": 1}), "/resume/1/payload/approved")]
+#[case(json!({"approved": true, "scope": "forever"}), "/resume/1/payload/scope")]
+#[case(json!(true), "/resume/1/payload")]
+fn a_fault_of_an_answer_was_placed_as_if_the_answer_were_all_of_the_body(
+    #[case] payload: Value,
+    #[case] path: &str,
+) {
+    let body = json!({
+        "threadId": "t", "runId": "r", "messages": [],
+        "resume": [
+            {"interruptId": "a", "status": "cancelled"},
+            {"interruptId": "b", "status": "resolved", "payload": payload},
+        ],
+    });
+    let input = RunAgentInput::parse(body.to_string().as_bytes()).unwrap();
+    let entry = &input.resume[1];
+    let error = approval(&entry.payload, &entry.path).unwrap_err();
+    assert_eq!(error.info().path.as_deref(), Some(path));
 }

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use outfitter_agent::{Answered, Input, Note, RunRequest, TurnWorkflow};
 use outfitter_codec::agui::{
-    ApprovalAnswer, ApprovalScope, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus,
-    RunAgentInput, approval, check_resume,
+    InputError, InputMessage, InputRole, Resolution, ResumeFault, ResumeStatus, RunAgentInput,
+    approval, check_resume,
 };
 use outfitter_core::{
     AnswerKind, Code, ErrorInfo, EventBody, InterruptKind, MessageId, Mode, Principal, WarningCode,
 };
-use outfitter_tools::approval_answer;
+use outfitter_tools::{approval_answer, check_answer, check_approval};
 use serde_json::Value;
 
 use super::history::History;
@@ -187,7 +187,7 @@ fn answer(who: &Principal, resolution: Resolution) -> Result<Answered, Problem> 
             let by = AnswerKind::Subject {
                 subject: who.subject.clone(),
             };
-            (value(&resolution.interrupt.kind, resolution.payload)?, by)
+            (value(&resolution)?, by)
         }
     };
     Ok(Answered {
@@ -197,29 +197,49 @@ fn answer(who: &Principal, resolution: Resolution) -> Result<Answered, Problem> 
     })
 }
 
-/// The answer as the call that waits reads it.
-fn value(kind: &InterruptKind, payload: Value) -> Result<Value, Problem> {
-    match kind {
-        InterruptKind::Question { .. } => Ok(payload),
-        InterruptKind::Approval { .. } => {
-            let answer = approval(&payload).map_err(|error| error.info())?;
-            Ok(decided(answer))
+/// The answer as the call that waits reads it. What is wrong with it is told at its place in the
+/// request.
+fn value(resolution: &Resolution) -> Result<Value, Problem> {
+    let Resolution {
+        interrupt,
+        payload,
+        path,
+        ..
+    } = resolution;
+    let (value, checked) = match &interrupt.kind {
+        InterruptKind::Question { .. } => {
+            let checked = match &interrupt.schema {
+                Some(schema) => check_answer(schema, payload),
+                None => Ok(()),
+            };
+            (payload.clone(), checked)
         }
-        InterruptKind::Delay | InterruptKind::Remote { .. } => Err(ErrorInfo::new(
-            Code::InvalidArguments,
-            "what waits for time or for something elsewhere cannot be answered",
-        )
-        .into()),
+        InterruptKind::Approval { .. } => {
+            let value = decided(payload, path).map_err(|error| error.info())?;
+            let checked = check_approval(interrupt, &value);
+            (value, checked)
+        }
+        InterruptKind::Delay | InterruptKind::Remote { .. } => {
+            return Err(ErrorInfo::new(
+                Code::InvalidArguments,
+                "what waits for time or for something elsewhere cannot be answered",
+            )
+            .into());
+        }
+    };
+    match checked {
+        Ok(()) => Ok(value),
+        Err(why) => {
+            let at = format!("{path}{}", why.path.as_deref().unwrap_or_default());
+            let message = format!("failed to answer {}: {}", interrupt.id, why.message);
+            Err(ErrorInfo { message, ..*why }.at(at).into())
+        }
     }
 }
 
-fn decided(answer: ApprovalAnswer) -> Value {
-    let scope = match answer.scope {
-        ApprovalScope::Once => outfitter_tools::ApprovalScope::Once,
-        ApprovalScope::Session => outfitter_tools::ApprovalScope::Session,
-        ApprovalScope::Always => outfitter_tools::ApprovalScope::Always,
-    };
-    approval_answer(answer.approved, scope)
+fn decided(payload: &Value, path: &str) -> Result<Value, InputError> {
+    let answer = approval(payload, path)?;
+    Ok(approval_answer(answer.approved, answer.scope))
 }
 
 /// Whether all of this was answered before, and just so: the request was sent twice.
@@ -232,8 +252,8 @@ fn answered_so(input: &RunAgentInput, history: &History) -> bool {
                 (AnswerKind::Cancelled, ResumeStatus::Cancelled) => true,
                 (AnswerKind::Subject { .. }, ResumeStatus::Resolved) => {
                     given.value == entry.payload
-                        || approval(&entry.payload)
-                            .is_ok_and(|answer| given.value == decided(answer))
+                        || decided(&entry.payload, &entry.path)
+                            .is_ok_and(|value| given.value == value)
                 }
                 _ => false,
             })

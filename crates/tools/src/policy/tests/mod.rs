@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use outfitter_core::{
-    CallFacts, Decision, Facts, Files, Level, MAIN_AGENT, Policy, Principal, RefusingSandbox, Role,
-    Sandbox as _, SandboxInfo, Targets, ToolContext, ToolSpec, Verdict,
+    CallFacts, Decision, Facts, Files, KnownPaths, Level, MAIN_AGENT, Policy, Principal,
+    RefusingSandbox, Role, Sandbox as _, SandboxInfo, Targets, ToolContext, ToolSpec, Verdict,
 };
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::*;
 
 mod far;
+mod pure;
 mod shapes;
 mod tables;
 
@@ -75,19 +76,23 @@ fn decide_with(
         network: false,
         account: None,
     };
+    let who = ToolContext::detached().who;
+    let policy = Rules::new(rules, Arc::new(Fixed(under))).unwrap();
+    let named = policy.paths(&who, &spec).unwrap();
+    let of_call = match &facts.targets {
+        Targets::Paths(paths) => paths.clone(),
+        Targets::Arguments | Targets::CommandLine => Vec::new(),
+    };
+    let paths = KnownPaths::look(files, &of_call, &named);
     let call = CallFacts {
         spec: &spec,
         args,
         facts: &facts,
         sandbox: &sandbox,
-        files,
+        paths: &paths,
         agent: MAIN_AGENT,
     };
-    let who = ToolContext::detached().who;
-    Rules::new(rules, Arc::new(Fixed(under)))
-        .unwrap()
-        .decide(&who, &call)
-        .verdict
+    policy.decide(&who, &call).verdict
 }
 
 fn line(line: &str, rules: Vec<Rule>) -> Verdict {

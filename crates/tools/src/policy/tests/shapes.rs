@@ -11,6 +11,10 @@ fn remembered(targets: Targets, subject: &str, args: &Value) -> Option<Vec<outfi
 }
 
 fn shape_of(targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> {
+    shape_by(Trust::Builtin, targets, subject, args)
+}
+
+fn shape_by(trust: Trust, targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> {
     let spec = crate::read_artifact(10).spec().clone();
     let facts = Facts::of(&spec).about(subject).on(targets);
     let sandbox = SandboxInfo {
@@ -22,16 +26,16 @@ fn shape_of(targets: Targets, subject: &str, args: &Value) -> Option<Vec<Part>> 
         network: false,
         account: None,
     };
-    let refusing = RefusingSandbox::new();
+    let paths = KnownPaths::default();
     let call = CallFacts {
         spec: &spec,
         args,
         facts: &facts,
         sandbox: &sandbox,
-        files: refusing.files(),
+        paths: &paths,
         agent: MAIN_AGENT,
     };
-    shape(&call, Trust::Builtin)
+    shape(&call, trust)
 }
 
 fn covers(approved: &[&str], line: &str) -> bool {
@@ -116,6 +120,38 @@ fn other_tools_are_remembered_by_the_names_of_arguments_and_where_they_lead(
     assert_eq!(of(&approved) == of(&later), same);
 }
 
+#[rstest]
+#[case(json!({"timeout_seconds": 5}))]
+#[case(json!({"block_until_ms": 0}))]
+#[case(json!({"timeout_seconds": 5, "block_until_ms": 100, "cwd": ""}))]
+fn a_command_that_was_approved_asked_again_when_it_was_waited_for_otherwise(#[case] more: Value) {
+    let of = |more: &Value| {
+        let mut args = json!({"command": "git push"});
+        let given = more.as_object().unwrap().clone();
+        args.as_object_mut().unwrap().extend(given);
+        remembered(Targets::CommandLine, "git push", &args).unwrap()
+    };
+    assert_eq!(of(&json!({})), of(&more));
+    // Where it runs matters, however it is waited for.
+    let mut elsewhere = more.clone();
+    elsewhere["cwd"] = json!("/other");
+    assert_ne!(of(&more), of(&elsewhere));
+    assert_ne!(of(&json!({})), of(&json!({"cwd": "/other"})));
+}
+
+#[test]
+fn what_a_tool_from_elsewhere_means_by_its_arguments_is_not_known() {
+    let of = |args: &Value| {
+        let parts = shape_by(Trust::Remote, Targets::Arguments, "", args).unwrap();
+        parts[0].hash.clone()
+    };
+    let without = json!({"text": "x"});
+    assert_ne!(
+        of(&without),
+        of(&json!({"text": "x", "timeout_seconds": 5}))
+    );
+}
+
 #[test]
 fn files_are_remembered_by_their_paths() {
     let of = |path: &str| {
@@ -159,7 +195,7 @@ fn what_is_remembered_is_told_to_people(
 #[test]
 fn h09_a_tool_from_elsewhere_that_says_something_else_is_asked_about_again() {
     let of = |trust: Trust, name: &str, description: &str, schema: Value| {
-        let refusing = RefusingSandbox::new();
+        let (refusing, paths) = (RefusingSandbox::new(), KnownPaths::default());
         let name = outfitter_core::ToolName::new(name).unwrap();
         let spec = ToolSpec::new(name, description, schema);
         let (facts, args) = (Facts::of(&spec), json!({"x": 1}));
@@ -168,7 +204,7 @@ fn h09_a_tool_from_elsewhere_that_says_something_else_is_asked_about_again() {
             args: &args,
             facts: &facts,
             sandbox: refusing.info(),
-            files: refusing.files(),
+            paths: &paths,
             agent: MAIN_AGENT,
         };
         shape(&call, trust).unwrap().remove(0).hash

@@ -116,13 +116,13 @@ fn an_argument_that_is_left_out_has_its_default() {
     let rules = [table(Verdict::Deny, json!({"offset": 0}))];
     let (facts, args) = (Facts::of(&spec), json!({"id": "x"}));
     let refusing = RefusingSandbox::new();
-    let sandbox = refusing.info().clone();
+    let (sandbox, paths) = (refusing.info().clone(), KnownPaths::default());
     let call = CallFacts {
         spec: &spec,
         args: &args,
         facts: &facts,
         sandbox: &sandbox,
-        files: refusing.files(),
+        paths: &paths,
         agent: MAIN_AGENT,
     };
     let all = vec![Rule {
@@ -173,12 +173,13 @@ fn a_rule_with_a_pointer_is_not_escaped_by_leaving_out_what_has_a_default(
         let tool = outfitter_core::ToolName::new("tool").unwrap();
         let spec = ToolSpec::new(tool, "", schema);
         let (facts, refusing) = (Facts::of(&spec), RefusingSandbox::new());
+        let paths = KnownPaths::default();
         let call = CallFacts {
             spec: &spec,
             args,
             facts: &facts,
             sandbox: refusing.info(),
-            files: refusing.files(),
+            paths: &paths,
             agent: MAIN_AGENT,
         };
         let rules = vec![table(decision, json!({name: "x"}))];
