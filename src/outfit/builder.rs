@@ -1,5 +1,6 @@
 //! Putting the whole together.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +14,7 @@ use outfitter_store::StoreUrl;
 use outfitter_tools::{NativeSource, Pipeline, Preset, PresetContext, Presets, ToolRegistry};
 use serde_json::Value;
 
+use super::connections::Connections;
 use super::{BuildError, Outfitter, names, pictures, settings, skills};
 use crate::config::Config;
 use crate::env::Environment;
@@ -174,6 +176,7 @@ impl Builder {
             StoreUrl::Memory => None,
         };
         let mut store = outfitter_store::open(&url, &data_dir, self.clock.clone());
+        let stored = store.log.clone();
         if self.sessions == Sessions::Unstored {
             let unstored = outfitter_store::open(&StoreUrl::Memory, &data_dir, self.clock.clone());
             store.log = unstored.log;
@@ -182,10 +185,11 @@ impl Builder {
         let skills = skills::catalog(&self.config, &self.environment)?;
         let mut sources = self.sources;
         sources.push(Arc::new(SkillSource::new(skills.clone())));
+        let own = own_addresses(&self.config);
         let builtin = Arc::new(NativeSource::new(
             source_id("builtin")?,
             Trust::Builtin,
-            settings::builtin(&self.config),
+            settings::builtin(&self.config, &own),
         ));
         sources.insert(0, builtin.clone());
         let registry = registry(&self.config, &self.presets, self.tools, sources)?;
@@ -207,6 +211,7 @@ impl Builder {
             registry,
             pipeline: Arc::new(pipeline),
             log: store.log,
+            stored,
             artifacts: store.artifacts,
             approvals: store.approvals,
             clock: self.clock,
@@ -216,10 +221,21 @@ impl Builder {
             support: tokio::sync::OnceCell::new(),
             skills,
             programs: Arc::default(),
-            own: OwnAddresses::default(),
-            connected: tokio::sync::OnceCell::new(),
+            own,
+            connections: Connections::default(),
         })
     }
+}
+
+/// Where this program listens: now or, as the configuration says, once it serves, by this process
+/// or another.
+fn own_addresses(config: &Config) -> OwnAddresses {
+    let own = OwnAddresses::default();
+    let bind = config.server.bind.parse::<SocketAddr>().ok();
+    if let Some(bind) = bind.filter(|bind| bind.port() != 0) {
+        own.add(bind);
+    }
+    own
 }
 
 fn source_id(name: &str) -> Result<SourceId, BuildError> {

@@ -1,45 +1,24 @@
-//! What is connected when the first session is opened: MCP servers and the project's programs.
+//! What is connected once it is needed: MCP servers, the project's programs, APIs.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use outfitter_auth::{Issuer, Lifetime, SigningKey};
-use outfitter_builtin::PluginApis;
 use outfitter_commands::{Credentials, ProgramSettings, ProjectCli};
 use outfitter_core::{NameSet, SourceId, ToolSource};
 use outfitter_mcp::{Enabled, McpSource, ServerStatus, Start, StdioServer};
 use outfitter_process::SupervisorProgram;
 
+use super::connections::{Answered, Begun, State};
 use super::specs::SpecFiles;
-use super::{BuildError, Outfitter, names, settings};
+use super::{BuildError, Outfitter};
 use crate::config::sections::{Credential, McpServer, Program};
 use crate::env::{self, Name};
 use crate::helpers;
 
-/// What is connected.
-#[derive(Default)]
-pub(super) struct Connected {
-    servers: Vec<Arc<McpSource>>,
-    pub(super) apis: Option<Arc<PluginApis>>,
-}
-
 impl Outfitter {
-    /// Starts the MCP servers, asks the project's programs what they can do and reads what APIs
-    /// offer, once. Takes as
-    /// long as the slowest may take to start.
-    ///
-    /// # Errors
-    /// [`BuildError`] when the configuration can never work. What is merely down is a fault of
-    /// [`Outfitter::faults`].
-    pub async fn connect(&self) -> Result<(), BuildError> {
-        self.connected
-            .get_or_try_init(|| Box::pin(self.connect_once()))
-            .await
-            .map(|_| ())
-    }
-
     /// Whether anything is configured that has to be connected.
     #[must_use]
     pub fn has_connections(&self) -> bool {
@@ -48,51 +27,106 @@ impl Outfitter {
         servers || !config.commands.is_empty() || !config.plugin_api.apis.is_empty()
     }
 
-    async fn connect_once(&self) -> Result<Connected, BuildError> {
-        let described = async {
-            match &self.supervisor {
-                Some(supervisor) => self.describe_programs(supervisor).await,
-                None => Ok(None),
-            }
-        };
-        let started = async {
-            match &self.supervisor {
-                Some(supervisor) => self.start_servers(supervisor).await,
-                None => Ok(Connected::default()),
-            }
-        };
-        // Nothing is registered before all of it is there: a failure can be tried again.
-        let (described, started, apis) = tokio::join!(described, started, self.read_apis());
-        let (described, mut connected) = (described?, started?);
-        connected.apis = apis.map(Arc::new);
-        let programs = described
-            .iter()
-            .map(|source| source.clone() as Arc<dyn ToolSource>);
-        let servers = connected.servers.iter();
-        let servers = servers.map(|source| source.clone() as Arc<dyn ToolSource>);
-        let apis = connected.apis.iter();
-        let apis = apis.map(|source| source.clone() as Arc<dyn ToolSource>);
-        let sources: Vec<_> = programs.chain(servers).chain(apis).collect();
-        self.register(&sources)?;
-        self.check_presets(&sources)?;
-        if let Some(source) = described {
-            let _ = self.programs.set(source.clone());
-            self.add_skills_of(&source);
+    /// How many MCP servers there are once all were begun.
+    pub(super) fn servers_to_begin(&self) -> usize {
+        let mcp = &self.config().mcp;
+        match &self.supervisor {
+            Some(_) if mcp.enabled => mcp.servers.len(),
+            Some(_) | None => 0,
         }
-        Ok(connected)
     }
 
-    /// Presets of tools that are there only now. Where one cannot be, nothing of it is kept.
-    fn check_presets(&self, sources: &[Arc<dyn ToolSource>]) -> Result<(), BuildError> {
-        let presets = settings::presets(&self.config(), &self.presets);
-        let wrong = names::wrong_presets(&self.registry, &presets);
-        let Some(error) = wrong.into_iter().next() else {
+    pub(super) fn has_programs(&self) -> bool {
+        self.supervisor.is_some() && !self.config().commands.is_empty()
+    }
+
+    /// Starts those of the MCP servers that are wanted, each once. All of them are registered, or
+    /// none: a failure can be tried again.
+    pub(super) fn begin_servers(
+        &self,
+        state: &mut State,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<(), BuildError> {
+        let Some(supervisor) = &self.supervisor else {
             return Ok(());
         };
-        for source in sources {
-            self.registry.remove(source.id());
+        let config = self.config();
+        if !config.mcp.enabled {
+            return Ok(());
         }
-        Err(error)
+        let variables = [env::PATH, env::HOME, env::LANG, env::TZ];
+        let variable = |name: Name| Some((OsString::from(name.as_str()), self.text(name)?));
+        let host = outfitter_mcp::Host {
+            supervisor: supervisor.clone(),
+            env: variables.into_iter().filter_map(variable).collect(),
+            clock: self.clock.clone(),
+            specs: Some(Arc::new(SpecFiles::below(&self.data_dir))),
+        };
+        let mut begun = Vec::new();
+        for (name, server) in &config.mcp.servers {
+            if !wanted(name) || state.servers.contains_key(name) {
+                continue;
+            }
+            let server = self.server(name, server)?;
+            let source = McpSource::start(server, host.clone()).map_err(BuildError::Mcp)?;
+            begun.push((name.clone(), Begun::now(Arc::new(source))));
+        }
+        let sources = begun.iter();
+        let sources: Vec<_> = sources
+            .map(|(_, source)| source.it.clone() as Arc<dyn ToolSource>)
+            .collect();
+        self.register(&sources)?;
+        state.servers.extend(begun);
+        Ok(())
+    }
+
+    /// Asks the programs of the project what they can do, once.
+    pub(super) fn begin_programs(&self, state: &mut State) -> Result<(), BuildError> {
+        let Some(supervisor) = self.supervisor.as_ref().filter(|_| self.has_programs()) else {
+            return Ok(());
+        };
+        if state.programs.is_some() {
+            return Ok(());
+        }
+        let source = Arc::new(self.programs_beside(supervisor)?);
+        self.register(&[source.clone()])?;
+        let (programs, skills) = (self.programs.clone(), self.skills.clone());
+        let config = self.config();
+        state.programs = Some(self.connections.go_on(async move {
+            if let Err(taken) = source.describe().await {
+                tracing::error!(error = %taken, "programs of the project cannot be used together");
+                return Answered::Taken(taken);
+            }
+            for skills_of in source.skills_dirs() {
+                skills.add_skill_dir(skills_of.path);
+            }
+            let configured = config.commands.values();
+            for dir in configured.filter_map(|program| program.skills_dir.clone()) {
+                skills.add_skill_dir(dir);
+            }
+            let _ = programs.set(source);
+            Answered::Yes
+        }));
+        Ok(())
+    }
+
+    /// Reads what APIs offer, once.
+    pub(super) fn begin_apis(&self, state: &mut State) {
+        if state.apis.is_some() || self.config().plugin_api.apis.is_empty() {
+            return;
+        }
+        let (reader, registry) = (self.api_reader(), self.registry.clone());
+        let apis = self.connections.apis.clone();
+        state.apis = Some(self.connections.go_on(async move {
+            if let Some(read) = reader.read_apis().await {
+                let read = Arc::new(read);
+                apis.are(read.clone());
+                if let Err(error) = registry.add(read) {
+                    tracing::error!(%error, "the APIs are no source");
+                }
+            }
+            Answered::Yes
+        }));
     }
 
     /// Registers all of them, or none.
@@ -108,24 +142,7 @@ impl Outfitter {
         Ok(())
     }
 
-    fn add_skills_of(&self, source: &ProjectCli) {
-        for skills in source.skills_dirs() {
-            self.skills.add_skill_dir(skills.path);
-        }
-        let config = self.config();
-        let configured = config.commands.values();
-        for dir in configured.filter_map(|program| program.skills_dir.clone()) {
-            self.skills.add_skill_dir(dir);
-        }
-    }
-
-    async fn describe_programs(
-        &self,
-        supervisor: &SupervisorProgram,
-    ) -> Result<Option<Arc<ProjectCli>>, BuildError> {
-        if self.config().commands.is_empty() {
-            return Ok(None);
-        }
+    fn programs_beside(&self, supervisor: &SupervisorProgram) -> Result<ProjectCli, BuildError> {
         let key = SigningKey::generate().map_err(BuildError::Key)?;
         let issuer = Issuer::new("outfitter", key, Lifetime::SHORTEST, self.clock.clone());
         let host = outfitter_commands::Host {
@@ -141,40 +158,7 @@ impl Outfitter {
             .commands
             .iter()
             .map(|(name, program)| settings(name, program));
-        let source = Arc::new(ProjectCli::new(host, programs).map_err(BuildError::Commands)?);
-        source.describe().await.map_err(BuildError::CommandTaken)?;
-        Ok(Some(source))
-    }
-
-    async fn start_servers(&self, supervisor: &SupervisorProgram) -> Result<Connected, BuildError> {
-        let mut connected = Connected::default();
-        let config = self.config();
-        if !config.mcp.enabled {
-            return Ok(connected);
-        }
-        let variables = [env::PATH, env::HOME, env::LANG, env::TZ];
-        let variable = |name: Name| Some((OsString::from(name.as_str()), self.text(name)?));
-        let host = outfitter_mcp::Host {
-            supervisor: supervisor.clone(),
-            env: variables.into_iter().filter_map(variable).collect(),
-            clock: self.clock.clone(),
-            specs: Some(Arc::new(SpecFiles::below(&self.data_dir))),
-        };
-        for (name, server) in &config.mcp.servers {
-            let server = self.server(name, server)?;
-            let source = McpSource::start(server, host.clone()).map_err(BuildError::Mcp)?;
-            connected.servers.push(Arc::new(source));
-        }
-        let waits = connected
-            .servers
-            .iter()
-            .zip(config.mcp.servers.values())
-            .map(|(source, server)| {
-                let most = Duration::from_secs(server.connect_timeout_seconds.into());
-                source.settled(most)
-            });
-        futures_util::future::join_all(waits).await;
-        Ok(connected)
+        ProjectCli::new(host, programs).map_err(BuildError::Commands)
     }
 
     fn server(&self, name: &str, server: &McpServer) -> Result<StdioServer, BuildError> {
@@ -218,22 +202,27 @@ impl Outfitter {
         Ok(built)
     }
 
-    /// How the MCP servers stand.
+    /// How the MCP servers stand that were begun.
     #[must_use]
     pub fn servers(&self) -> Vec<ServerStatus> {
-        let connected = self.connected.get();
-        connected
-            .into_iter()
-            .flat_map(|all| &all.servers)
-            .map(|server| server.status())
-            .collect()
+        let state = self.connections.lock();
+        let servers = state.servers.values();
+        servers.map(|server| server.it.status()).collect()
     }
 
     /// Ends what was connected, and waits until it is gone.
     pub async fn disconnect(&self) {
-        let connected = self.connected.get();
-        let servers = connected.into_iter().flat_map(|all| &all.servers);
-        futures_util::future::join_all(servers.map(|server| server.stop())).await;
+        let mut tasks = {
+            let tasks = self.connections.tasks.lock();
+            std::mem::take(&mut *tasks.unwrap_or_else(PoisonError::into_inner))
+        };
+        let servers: Vec<_> = {
+            let state = self.connections.lock();
+            let servers = state.servers.values();
+            servers.map(|server| server.it.clone()).collect()
+        };
+        let stopped = futures_util::future::join_all(servers.iter().map(|server| server.stop()));
+        tokio::join!(stopped, tasks.shutdown());
     }
 
     fn home_or_here(&self) -> PathBuf {

@@ -22,6 +22,19 @@ pub(super) struct ProjectContacts {
     pub(super) max_results: usize,
 }
 
+impl ProjectContacts {
+    /// A program that has no such subcommand: the fault is in no argument of the caller's.
+    fn told(&self, what: &str, error: ToolError) -> ToolError {
+        match error.info().path.as_deref() {
+            Some("/subcommand") => ToolError::not_set_up(format!(
+                "the program {} knows no {COMMAND} {what}",
+                self.source
+            )),
+            Some(_) | None => error,
+        }
+    }
+}
+
 #[async_trait]
 impl Contacts for ProjectContacts {
     async fn ask(&self, cx: &ToolContext, what: &str, args: Value) -> Result<Value, ToolError> {
@@ -41,14 +54,15 @@ impl Contacts for ProjectContacts {
         // As an agent would call it: what it may do is judged there, too.
         let facts = tool.facts_for(&cx.who, &args)?;
         if cx.who.role < facts.min_role || !facts.effects.read_only() {
-            return Err(ToolError::unavailable(format!(
+            return Err(ToolError::not_set_up(format!(
                 "{COMMAND} {what} of the program is nothing that only reads"
             )));
         }
-        match tool.call(cx, args).await? {
+        let reply = tool.call(cx, args).await;
+        match reply.map_err(|error| self.told(what, error))? {
             Reply::Done(outcome) => match outcome.failed {
                 None => Ok(outcome.result),
-                Some(error) => Err(error.into()),
+                Some(error) => Err(self.told(what, error.into())),
             },
             Reply::Wait(_) => Err(ToolError::internal("contacts do not wait")),
         }

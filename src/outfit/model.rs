@@ -1,6 +1,6 @@
 //! The model that the configuration names.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -119,7 +119,42 @@ fn ollama_host(provider: &str, environment: &Environment) -> Option<String> {
     Some(format!("{}{port}{path}", url.trim_end_matches('/')))
 }
 
-/// The model of calls that need none, and of a server whose model cannot be set up.
+/// The model of direct calls: most need none, so it is set up when the first asks for it.
+pub(crate) struct OnDemand {
+    set_up: Box<dyn Fn() -> Arc<dyn ModelProvider> + Send + Sync>,
+    model: OnceLock<Arc<dyn ModelProvider>>,
+}
+
+impl OnDemand {
+    /// What `set_up` gives, once.
+    pub(crate) fn new(set_up: impl Fn() -> Arc<dyn ModelProvider> + Send + Sync + 'static) -> Self {
+        Self {
+            set_up: Box::new(set_up),
+            model: OnceLock::new(),
+        }
+    }
+
+    fn model(&self) -> &dyn ModelProvider {
+        &**self.model.get_or_init(|| (self.set_up)())
+    }
+}
+
+#[async_trait]
+impl ModelProvider for OnDemand {
+    fn info(&self) -> &ModelInfo {
+        self.model().info()
+    }
+
+    async fn stream(
+        &self,
+        request: ModelRequest,
+        cancel: Cancel,
+    ) -> Result<ModelStream, ModelError> {
+        self.model().stream(request, cancel).await
+    }
+}
+
+/// The model where none can be set up: whoever asks it is told why.
 pub(crate) struct NoModel {
     info: ModelInfo,
     why: ErrorInfo,
@@ -132,7 +167,8 @@ impl NoModel {
             info: ModelInfo {
                 provider: "none".to_owned(),
                 name: "none".to_owned(),
-                vision: false,
+                // Who would show it a picture is told why it is not there, not that it is blind.
+                vision: true,
                 context_tokens: None,
             },
             why,

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use outfitter_agent::{Agent, AgentParts, Inbox, PartsSwitch, Standing};
 use outfitter_builtin::{Contacts, Messenger, PolishModel};
 use outfitter_core::{
-    ApprovalStore, ArtifactStore, Clock, Code, ErrorInfo, Log, ModelProvider, Scope, Services,
-    SessionId,
+    ApprovalStore, ArtifactStore, Clock, Log, ModelProvider, Scope, Services, SessionId,
 };
 use outfitter_net::OwnAddresses;
 use outfitter_process::{SupervisorProgram, Support};
@@ -16,9 +15,9 @@ use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry};
 
 use super::channels::{Inboxes, channels};
-use super::connect::Connected;
+use super::connections::Connections;
 use super::contacts::{Programs, ProjectContacts};
-use super::model::{self, NoModel};
+use super::model::{self, NoModel, OnDemand};
 use super::session::LOCAL;
 use super::{BuildError, SessionInUse, SessionLock, settings};
 use crate::config::Config;
@@ -45,6 +44,8 @@ pub struct Outfitter {
     pub(super) registry: ToolRegistry,
     pub(super) pipeline: Arc<Pipeline>,
     pub(super) log: Arc<dyn Log>,
+    /// Where the sessions of this installation are, also where what is done is kept in memory.
+    pub(super) stored: Arc<dyn Log>,
     pub(super) artifacts: Arc<dyn ArtifactStore>,
     pub(super) approvals: Arc<dyn ApprovalStore>,
     pub(super) clock: Arc<dyn Clock>,
@@ -58,8 +59,8 @@ pub struct Outfitter {
     pub(super) programs: Programs,
     /// Where this process listens itself.
     pub(super) own: OwnAddresses,
-    /// What is connected, once the first session was opened.
-    pub(super) connected: tokio::sync::OnceCell<Connected>,
+    /// What is connected, once it was needed.
+    pub(super) connections: Connections,
 }
 
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
@@ -99,6 +100,12 @@ impl Outfitter {
     #[must_use]
     pub fn log(&self) -> &Arc<dyn Log> {
         &self.log
+    }
+
+    /// Where content too large or too binary to inline is kept.
+    #[must_use]
+    pub fn artifacts(&self) -> &Arc<dyn ArtifactStore> {
+        &self.artifacts
     }
 
     /// What time it is.
@@ -145,10 +152,13 @@ impl Outfitter {
         self.agent_of(Kind::Runs)
     }
 
-    /// The loop for direct calls, which need no model.
+    /// The loop for direct calls. Most need no model; one that does has the configured one, and is
+    /// told why where that cannot be set up.
     #[must_use]
     pub fn caller(&self) -> Agent {
-        self.registered(Kind::Calls, self.parts(no_model(), &self.config()))
+        let config = self.config();
+        let model = self.model_on_demand(&config);
+        self.registered(Kind::Calls, self.parts(model, &config))
     }
 
     /// The loop of a server: where the model cannot be set up, direct calls work all the same, and
@@ -171,6 +181,19 @@ impl Outfitter {
             .unwrap_or_else(|error| Arc::new(NoModel::because(error.to_info())))
     }
 
+    pub(super) fn model_on_demand(&self, config: &Arc<Config>) -> Arc<dyn ModelProvider> {
+        if let Some(model) = &self.model {
+            return model.clone();
+        }
+        let (config, environment) = (config.clone(), self.environment.clone());
+        Arc::new(OnDemand::new(move || {
+            model::provider(&config, &environment).unwrap_or_else(|error| {
+                let error = BuildError::Model(error);
+                Arc::new(NoModel::because(error.to_info()))
+            })
+        }))
+    }
+
     fn registered(&self, kind: Kind, parts: AgentParts) -> Agent {
         let agent = Agent::new(parts);
         let agents = self.agents.lock();
@@ -185,7 +208,7 @@ impl Outfitter {
     /// its own.
     fn seams(&self, config: &Config) -> Services {
         let mut services = self.services.clone();
-        let inboxes = Inboxes::new(&self.data_dir, self.log.clone());
+        let inboxes = Inboxes::new(&self.data_dir, self.stored.clone());
         if services.get::<dyn Messenger>().is_none()
             && let Some(messenger) = channels(config, &self.data_dir, &inboxes, &self.clock)
         {
@@ -260,11 +283,7 @@ impl Outfitter {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Result<SessionLock, SessionInUse>, BuildError> {
-        let dir = self
-            .data_dir
-            .join("locks")
-            .join(path_segment(scope.tenant.as_str()))
-            .join(path_segment(scope.subject.as_str()));
+        let dir = self.locks(scope);
         let data = |source| BuildError::Data {
             path: dir.display().to_string(),
             source,
@@ -273,30 +292,46 @@ impl Outfitter {
         SessionLock::take(&dir, session).map_err(data)
     }
 
+    fn locks(&self, scope: &Scope) -> PathBuf {
+        self.data_dir
+            .join("locks")
+            .join(path_segment(scope.tenant.as_str()))
+            .join(path_segment(scope.subject.as_str()))
+    }
+
+    /// Removes what a deleted session has beside its log and its artifacts, which whoever calls
+    /// this holds. Says what stays behind, one sentence each.
+    pub(super) async fn forget_all(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        self.forget_session_dir(scope, session).await;
+        let left_behind = self.forget_workspace(scope, session).await;
+        let letters = Inboxes::new(&self.data_dir, self.log.clone());
+        letters.forget(scope, session).await;
+        if let Err(error) = SessionLock::forget(&self.locks(scope), session) {
+            tracing::warn!(%error, %session, "the lock file of a deleted session stays behind");
+        }
+        left_behind
+    }
+
     /// Removes what a session of the person at this machine left on disk beside its log.
     pub async fn forget(&self, session: &SessionId) {
         self.forget_session_dir(&self.local_scope(), session).await;
     }
 
-    /// Deletes a session with its artifacts and its scratch folder.
+    /// Deletes a session of the person at this machine with all that belongs to it. Whoever calls
+    /// this [holds](Self::hold) it. Gives what stays behind, one sentence each.
     ///
     /// # Errors
     /// [`outfitter_core::StoreError`] when there is none, or it cannot be deleted.
-    pub async fn delete(&self, session: &SessionId) -> Result<(), outfitter_core::StoreError> {
+    pub async fn delete(
+        &self,
+        session: &SessionId,
+    ) -> Result<Vec<String>, outfitter_core::StoreError> {
         let scope = self.local_scope();
         self.log.delete(&scope, session).await?;
         if let Err(error) = self.artifacts.delete_session(&scope, session).await {
             tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
         }
-        self.forget_session_dir(&scope, session).await;
         // It may have been served.
-        self.forget_workspace(&scope, session).await;
-        Ok(())
+        Ok(self.forget_all(&scope, session).await)
     }
-}
-
-/// The model of calls that need none.
-pub(super) fn no_model() -> Arc<dyn ModelProvider> {
-    let why = ErrorInfo::new(Code::Internal, "a direct call has no model");
-    Arc::new(NoModel::because(why))
 }

@@ -1,5 +1,6 @@
 //! Pictures of pages, by the Chromium of this machine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,6 +9,7 @@ use outfitter_core::{Cancel, Code, Services, ToolError, chain};
 use outfitter_process::SupervisorProgram;
 use outfitter_sandbox::browser::{BrowserError, Chromium, Page};
 
+use super::Outfitter;
 use crate::env::{self, Environment};
 
 /// A browser that is held as commands are, and looked for when a page is to be shown.
@@ -26,10 +28,27 @@ pub(super) fn among(
     if services.get::<dyn PageRenderer>().is_some() {
         return services;
     }
-    let path = environment.os(env::PATH).and_then(|path| path.to_str());
-    let chromium = Chromium::usual(supervisor.clone(), path.unwrap_or_default());
+    let chromium = usual(supervisor, environment);
     services.with::<dyn PageRenderer>(Arc::new(Pictures(chromium)))
 }
+
+fn usual(supervisor: &SupervisorProgram, environment: &Environment) -> Chromium {
+    let path = environment.os(env::PATH).and_then(|path| path.to_str());
+    Chromium::usual(supervisor.clone(), path.unwrap_or_default())
+}
+
+impl Outfitter {
+    /// The browser of this machine that shows pages, where one is there now.
+    #[must_use]
+    pub fn browser(&self) -> Option<PathBuf> {
+        let supervisor = self.supervisor.as_ref()?;
+        let chromium = usual(supervisor, &self.environment);
+        chromium.program().map(ToOwned::to_owned)
+    }
+}
+
+/// How one comes to a browser.
+pub(crate) const BROWSER_HINT: &str = "install it, on Debian with: apt-get install chromium";
 
 #[async_trait]
 impl PageRenderer for Pictures {
@@ -58,9 +77,8 @@ impl PageRenderer for Pictures {
 fn told(error: &BrowserError) -> ToolError {
     let message = chain(error);
     match error {
-        BrowserError::Missing => ToolError::unavailable(message)
-            .with_hint("install it, on Debian with: apt-get install chromium"),
-        BrowserError::Unheld(_) => ToolError::unavailable(message)
+        BrowserError::Missing => ToolError::not_set_up(message).with_hint(BROWSER_HINT),
+        BrowserError::Unheld(_) => ToolError::not_set_up(message)
             .with_hint("outfitter doctor says what this machine can hold programs with"),
         BrowserError::Spawn(_) => ToolError::unavailable(message),
         BrowserError::Timeout { .. } => ToolError::new(Code::Timeout, message),

@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_builtin::{
@@ -63,16 +64,31 @@ impl Outfitter {
     /// How much of each API is offered, once they were read.
     #[must_use]
     pub fn apis(&self) -> Vec<ApiStatus> {
-        let connected = self.connected.get();
-        let apis = connected.and_then(|all| all.apis.as_ref());
+        let apis = self.connections.apis.get();
         apis.map(|apis| apis.status()).unwrap_or_default()
     }
 
+    pub(super) fn api_reader(&self) -> ApiReader {
+        ApiReader {
+            config: self.config(),
+            environment: self.environment.clone(),
+            own: self.own.clone(),
+        }
+    }
+}
+
+/// What reads APIs, as they are configured now.
+pub(super) struct ApiReader {
+    config: Arc<Config>,
+    environment: Environment,
+    own: OwnAddresses,
+}
+
+impl ApiReader {
     /// Reads all APIs, the slow ones side by side; none where none is configured. What cannot be
     /// used is a fault of the source.
     pub(super) async fn read_apis(&self) -> Option<PluginApis> {
-        let config = self.config();
-        let section = &config.plugin_api;
+        let section = &self.config.plugin_api;
         if section.apis.is_empty() {
             return None;
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use outfitter_core::{Code, ErrorInfo, NameSet};
 
-use super::outfitter::{Kind, no_model};
+use super::outfitter::Kind;
 use super::{BuildError, Outfitter, names, settings, skills};
 use crate::config::{Config, ReloadPlan, planned};
 
@@ -72,13 +72,12 @@ impl Outfitter {
         let same = settings::builtin_options(now) == settings::builtin_options(&next)
             && now.tools.max_result_tokens == next.tools.max_result_tokens;
         if !same {
-            self.builtin.replace(settings::builtin(&next));
+            self.builtin.replace(settings::builtin(&next, &self.own));
         }
         self.registry
             .configure(settings::tools_config(&next, &self.first, &self.presets));
-        if let Some(apis) = self.connected.get().and_then(|all| all.apis.as_ref()) {
-            apis.allow(next.plugin_api.allowlist.iter().cloned());
-        }
+        let allowed = next.plugin_api.allowlist.clone();
+        self.connections.apis.allow(allowed);
         settings::count_tokens(&next);
         self.pipeline
             .configure(settings::pipeline_options(&next, &self.environment));
@@ -91,7 +90,7 @@ impl Outfitter {
             agent.set(|parts| {
                 let model = match kind {
                     _ if !model_changed => parts.model.clone(),
-                    Kind::Calls => no_model(),
+                    Kind::Calls => self.model_on_demand(&next),
                     Kind::Runs | Kind::Serves => self.served_model(&next),
                 };
                 self.parts(model, &next)

@@ -49,7 +49,6 @@ impl Outfitter {
                 Require::Full => Level::Full,
             },
             own_folder,
-            read_only: Vec::new(),
             packs: self.packs(),
             file_limits: self.file_limits(scope, session, workspace),
             clock: self.clock.clone(),

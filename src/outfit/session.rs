@@ -7,7 +7,7 @@ use outfitter_agent::{Session, SystemPrompt};
 use outfitter_core::{Attended, Grant, Principal, Role, Scope, Selection, SessionFacts, SessionId};
 use outfitter_tools::{ToolProxy, ToolView};
 
-use super::{BuildError, Outfitter, prompt};
+use super::{BuildError, Needed, Outfitter, prompt};
 
 /// Which session, for whom, where.
 #[derive(Debug, Clone)]
@@ -30,10 +30,23 @@ impl Outfitter {
     /// # Errors
     /// [`BuildError`] when the workspace cannot be used or the sandbox not be set up.
     pub async fn open(&self, options: SessionOptions) -> Result<Session, BuildError> {
-        self.connect().await?;
+        self.open_for(options, Needed::Everything).await
+    }
+
+    /// Opens a session for something that needs no more than this.
+    ///
+    /// # Errors
+    /// As [`Outfitter::open`].
+    pub async fn open_for(
+        &self,
+        options: SessionOptions,
+        needed: Needed<'_>,
+    ) -> Result<Session, BuildError> {
+        self.settle(needed).await?;
         let who = Arc::new(local_principal(options.role));
         let proxy = self.proxy(options.role);
-        let told = self.told_of_skills(&proxy.grant().skills, options.prompt.as_deref());
+        let mut told = self.told_of_skills(&proxy.grant().skills, options.prompt.as_deref());
+        told.not_ready = self.not_ready();
         Ok(Session {
             proxy,
             sandbox: self

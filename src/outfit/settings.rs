@@ -7,10 +7,13 @@ use std::time::Duration;
 use outfitter_agent::{
     AgentSettings, Limits, ProgressSettings, Workflow, WorkflowChoice, Workflows,
 };
-use outfitter_builtin::{BuiltinOptions, FilesOptions, ShellOptions, WebOptions, builtin_tools};
+use outfitter_builtin::{
+    BuiltinOptions, FilesOptions, ShellOptions, WebOptions, builtin_tools_beside,
+};
 use outfitter_core::{
     CallFacts, Decision, NameSet, Policy, Principal, Role, Tool, ToolSpec, Verdict,
 };
+use outfitter_net::OwnAddresses;
 use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
     Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule,
@@ -95,6 +98,10 @@ impl Policy for NoCalls {
         false
     }
 
+    fn paths(&self, _: &Principal, _: &ToolSpec) -> Option<Vec<String>> {
+        None
+    }
+
     fn decide(&self, _: &Principal, _: &CallFacts<'_>) -> Decision {
         Decision::deny("the rules of this installation cannot be read")
     }
@@ -138,6 +145,10 @@ impl Policy for Capped {
         self.role(who) >= spec.min_role && self.rules.visible(who, spec)
     }
 
+    fn paths(&self, who: &Principal, spec: &ToolSpec) -> Option<Vec<String>> {
+        self.rules.paths(who, spec)
+    }
+
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision {
         let needed = call.spec.min_role.max(call.facts.min_role);
         let decision = self.rules.decide(who, call);
@@ -148,9 +159,9 @@ impl Policy for Capped {
     }
 }
 
-/// The tools that every installation has.
-pub(super) fn builtin(config: &Config) -> Vec<Arc<dyn Tool>> {
-    let mut tools = builtin_tools(&builtin_options(config));
+/// The tools that every installation has. `own` is where it listens.
+pub(super) fn builtin(config: &Config, own: &OwnAddresses) -> Vec<Arc<dyn Tool>> {
+    let mut tools = builtin_tools_beside(&builtin_options(config), own);
     tools.push(read_artifact(config.tools.max_result_tokens as usize));
     tools.push(expand_tools());
     tools.push(tool_search());
@@ -174,6 +185,7 @@ pub(super) fn builtin_options(config: &Config) -> BuiltinOptions {
         web: WebOptions {
             enabled: config.web.enabled,
             block_private: config.web.block_private,
+            metadata: config.web.metadata.clone(),
             max_bytes: config.web.max_bytes.into(),
             timeout: Duration::from_secs(config.web.timeout_seconds.into()),
             user_agent: config.web.user_agent.clone(),

@@ -134,6 +134,10 @@ impl Tool for AskUser {
         &self.spec
     }
 
+    fn only_asks(&self) -> bool {
+        true
+    }
+
     async fn call(&self, _: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let args: Args = args::parse(args)?;
         Ok(Reply::Wait(Box::new(ask(args)?)))

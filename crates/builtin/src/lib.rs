@@ -23,7 +23,7 @@ mod web;
 
 pub use ask_user::AskUser;
 pub use calculator::Calculator;
-pub use contacts::{Contacts, GetFrequency, QueryPerson, SearchUsers};
+pub use contacts::{CONTACT_TOOLS, Contacts, GetFrequency, QueryPerson, SearchUsers};
 pub use current_time::CurrentTime;
 pub use files::{
     ApplyPatch, FileAccess, FileRead, FileUpdate, FileWrite, GlobFiles, Grep, ListDir,
@@ -36,7 +36,7 @@ pub use plugin_api::{
 };
 pub use questionnaire::Questionnaire;
 pub use send_message::{Addressee, Letter, Messenger, PolishModel, Route, SendMessage, Taken};
-pub use set::builtin_tools;
+pub use set::{builtin_tools, builtin_tools_beside};
 pub use shell::{AwaitShell, ExecuteShellCommand, KillShell, RunCommand, ShellProgress};
 pub use todo::{TodoLists, TodoRead, TodoWrite};
 pub use web::{FetchWebpages, Fetcher};

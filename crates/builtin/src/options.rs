@@ -1,5 +1,6 @@
 //! What the configuration decides about these tools.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 /// What the configuration decides. The defaults are those of an empty file.
@@ -62,6 +63,8 @@ pub struct WebOptions {
     pub enabled: bool,
     /// `block_private`: whether only public addresses are reached.
     pub block_private: bool,
+    /// `metadata`: the addresses of metadata services that are reached without `block_private`.
+    pub metadata: Vec<IpAddr>,
     /// `max_bytes`: how much of one page is read, unpacked.
     pub max_bytes: u64,
     /// `timeout_seconds`: how long a page may take that no call gives a time.
@@ -75,6 +78,7 @@ impl Default for WebOptions {
         Self {
             enabled: true,
             block_private: true,
+            metadata: Vec::new(),
             max_bytes: 5_242_880,
             timeout: Duration::from_secs(30),
             user_agent: None,

@@ -149,6 +149,10 @@ impl Tool for Questionnaire {
         &self.spec
     }
 
+    fn only_asks(&self) -> bool {
+        true
+    }
+
     async fn call(&self, _: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         ask(args)
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use outfitter_core::Tool;
+use outfitter_net::OwnAddresses;
 
 use crate::{
     AnalyzeImage, ApplyPatch, AskUser, AwaitShell, BuiltinOptions, Calculator, CurrentTime,
@@ -11,9 +12,15 @@ use crate::{
     RunCommand, SearchUsers, SendMessage, ShellProgress, TodoLists, TodoRead, TodoWrite,
 };
 
-/// Every tool that `options` leaves in.
+/// Every tool that `options` leaves in, of a program that listens nowhere.
 #[must_use]
 pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
+    builtin_tools_beside(options, &OwnAddresses::default())
+}
+
+/// Every tool that `options` leaves in; none of them fetches from where the program listens.
+#[must_use]
+pub fn builtin_tools_beside(options: &BuiltinOptions, own: &OwnAddresses) -> Vec<Arc<dyn Tool>> {
     let access = FileAccess::new(&options.files);
     let lists = Arc::new(TodoLists::default());
     let mut tools: Vec<Arc<dyn Tool>> = vec![
@@ -38,7 +45,7 @@ pub fn builtin_tools(options: &BuiltinOptions) -> Vec<Arc<dyn Tool>> {
     let web = options
         .web
         .enabled
-        .then(|| Arc::new(Fetcher::new(&options.web)));
+        .then(|| Arc::new(Fetcher::new(&options.web, own)));
     tools.push(Arc::new(AnalyzeImage::new(access, web.clone())));
     tools.push(Arc::new(RenderHtml2png::new(access)));
     if let Some(web) = web {

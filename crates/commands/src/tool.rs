@@ -74,6 +74,7 @@ impl Tool for ProjectTool {
             inner: None,
             subject: Some(call.subcommand.subject()),
             targets: outfitter_core::Targets::Arguments,
+            unconfined: None,
         })
     }
 

@@ -103,6 +103,20 @@ pub trait CallHost: Send + Sync {
         session: &SessionId,
     ) -> Result<Vec<Listing>, CallHostError>;
 
+    /// The tools that `who` can call in a session by their names. Who calls so chooses by
+    /// themselves: what is shown to a model is no part of it, and what only asks a person is not
+    /// among it, because nobody answers in the middle of a call.
+    ///
+    /// # Errors
+    /// [`CallHostError`].
+    async fn callable(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        self.list(who, session).await
+    }
+
     /// Makes one call. Also an unknown or refused one ends in an output.
     ///
     /// # Errors

@@ -152,6 +152,14 @@ impl ToolError {
         Self::new(Code::Unavailable, message)
     }
 
+    /// Something this call needs is not set up: it will not be there at the next try either.
+    #[must_use]
+    pub fn not_set_up(message: impl Into<String>) -> Self {
+        let mut error = Self::unavailable(message);
+        error.0.info.retryable = false;
+        error
+    }
+
     /// Says what to do next.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {

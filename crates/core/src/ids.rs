@@ -35,6 +35,9 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
+            /// What such an identifier must be, for people.
+            pub const RULE: &'static str = $rule;
+
             /// Takes the text as it is.
             ///
             /// # Errors
@@ -128,11 +131,11 @@ fn is_tool_name(text: &str) -> bool {
 
 text_id!(
     /// A conversation with its sandbox and proxy. 1–128 characters of `[A-Za-z0-9._:-]`.
-    SessionId, "a session id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+    SessionId, "a session id", "1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..", is_session
 );
 text_id!(
     /// One uninterrupted stretch of a turn.
-    RunId, "a run id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+    RunId, "a run id", "1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..", is_session
 );
 text_id!(
     /// One tool call. A provider's own id is kept when it is not empty and new in the session.
@@ -148,15 +151,15 @@ text_id!(
 );
 text_id!(
     /// A yes that holds beyond its session.
-    ApprovalId, "an approval id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+    ApprovalId, "an approval id", "1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..", is_session
 );
 text_id!(
     /// Content too large or too binary to inline. Safe as a file name.
-    ArtifactId, "an artifact id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+    ArtifactId, "an artifact id", "1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..", is_session
 );
 text_id!(
     /// A command started in a sandbox. Safe as a file name.
-    JobId, "a job id", "1 to 128 characters of A-Z a-z 0-9 . _ : -", is_session
+    JobId, "a job id", "1 to 128 characters of A-Z a-z 0-9 . _ : -, and not . or ..", is_session
 );
 text_id!(
     /// What offers tools: `builtin`, a server's name, a program's name.

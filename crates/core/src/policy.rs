@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Facts, Files, Principal, SandboxInfo, ToolSpec};
+use crate::{Facts, KnownPaths, Principal, SandboxInfo, ToolName, ToolSpec};
 
 /// A verdict. The stricter wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,8 +74,8 @@ pub struct CallFacts<'a> {
     pub facts: &'a Facts,
     /// Where it would run.
     pub sandbox: &'a SandboxInfo,
-    /// The files there, for what paths lead to.
-    pub files: &'a dyn Files,
+    /// What its paths lead to, and those that the policy names.
+    pub paths: &'a KnownPaths,
     /// The agent that makes it: [`MAIN_AGENT`], or the name of another one.
     pub agent: &'a str,
 }
@@ -94,7 +94,9 @@ impl std::fmt::Debug for CallFacts<'_> {
 /// The name of the agent that answers people, in rules.
 pub const MAIN_AGENT: &str = "main";
 
-/// The agent that a call is made by, where it is not [`MAIN_AGENT`]: a service of its run.
+/// The agent that a call is made by, where it is not [`MAIN_AGENT`]: a service of its run, put there
+/// by who starts the run and never from what a model says. A run that one agent starts for another
+/// has to have its own: services that are handed on hand the caller's on, too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallingAgent(pub String);
 
@@ -102,6 +104,23 @@ pub struct CallingAgent(pub String);
 pub trait Policy: Send + Sync {
     /// Whether `who` may know of a tool at all.
     fn visible(&self, who: &Principal, spec: &ToolSpec) -> bool;
+    /// The paths that its rules for a tool name themselves, where paths matter to it: what these
+    /// and those of a call lead to is looked up before [`Policy::decide`]. None where none matter.
+    fn paths(&self, _who: &Principal, _spec: &ToolSpec) -> Option<Vec<String>> {
+        Some(Vec::new())
+    }
     /// Whether this call may run.
     fn decide(&self, who: &Principal, call: &CallFacts<'_>) -> Decision;
+}
+
+/// Judges where a call leads on to while it is made, such as a redirect: a service of the context of
+/// calls that reach the network.
+pub trait Onward: Send + Sync {
+    /// The verdict on a call of `tool` with the arguments `to`, into which one with the arguments
+    /// `from` turns that was let. It is the verdict on a call of its own, but that a yes to `from`
+    /// counts for a `to` that would ask for the same reason and is remembered alike.
+    ///
+    /// Nobody can be asked in the middle of a call: [`Verdict::Ask`] is to be refused, with words
+    /// that let the model make the call itself.
+    fn judge(&self, tool: &ToolName, from: &Value, to: &Value) -> Decision;
 }

@@ -42,7 +42,7 @@ impl Services {
     /// [`ToolError`] with code `unavailable`, naming `what`.
     pub fn need<T: ?Sized + Send + Sync + 'static>(&self, what: &str) -> Result<Arc<T>, ToolError> {
         self.get()
-            .ok_or_else(|| ToolError::unavailable(format!("there is no {what} here")))
+            .ok_or_else(|| ToolError::not_set_up(format!("there is no {what} here")))
     }
 }
 

@@ -44,6 +44,19 @@ pub struct Facts {
     pub subject: Option<String>,
     /// What the subject is, where rules read it.
     pub targets: Targets,
+    /// What else it depends on in a sandbox that does not isolate.
+    pub unconfined: Option<Unconfined>,
+}
+
+/// What the effects of a call depend on where nothing confines it: with this unfulfilled it is
+/// judged as any call of its tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unconfined {
+    /// Why it may do more than is seen, one fragment; none where it may not.
+    pub why: Option<String>,
+    /// The paths that it reads, as seen from the workspace, which have to be readable to the
+    /// session.
+    pub reads: Vec<String>,
 }
 
 /// What a call works on, as rules read it.
@@ -69,6 +82,7 @@ impl Facts {
             inner: None,
             subject: None,
             targets: Targets::Arguments,
+            unconfined: None,
         }
     }
 
@@ -102,6 +116,12 @@ pub trait Tool: Send + Sync {
     /// What it says of itself in this session, where that differs. Arguments are held to it.
     fn tailor(&self, _session: &SessionFacts) -> Option<ToolSpec> {
         None
+    }
+
+    /// Whether all that it does is to ask a person and wait: a call that nobody can answer, as one
+    /// of a program, can never succeed, and its callers are not told of it.
+    fn only_asks(&self) -> bool {
+        false
     }
 
     /// What a call with these arguments is judged as. The arguments fit the schema already.

@@ -22,7 +22,7 @@ pub enum AddressClass {
     Shared,
     /// `169.254.0.0/16` and `fe80::/10`: cloud metadata services live here.
     LinkLocal,
-    /// A metadata service on an address that is public by its number.
+    /// A metadata service of a cloud on an address that is not link-local.
     Metadata,
     /// For examples in documents.
     Documentation,
@@ -86,13 +86,17 @@ fn classify_v4(address: Ipv4Addr) -> AddressClass {
         [0, ..] => AddressClass::Unspecified,
         [127, ..] => AddressClass::Loopback,
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => AddressClass::Private,
+        // Alibaba's metadata service.
+        [100, 100, 100, 200] => AddressClass::Metadata,
         [100, 64..=127, ..] => AddressClass::Shared,
         [169, 254, ..] => AddressClass::LinkLocal,
         // Azure's host agent.
         [168, 63, 129, 16] => AddressClass::Metadata,
         [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => AddressClass::Documentation,
         [198, 18..=19, ..] => AddressClass::Benchmarking,
-        // IETF protocol assignments, among them a metadata service; deprecated 6to4 relays.
+        // Oracle's of old.
+        [192, 0, 0, 192] => AddressClass::Metadata,
+        // IETF protocol assignments; deprecated 6to4 relays.
         [192, 0, 0, _] | [192, 88, 99, _] => AddressClass::Reserved,
         [224..=239, ..] => AddressClass::Multicast,
         [255, 255, 255, 255] => AddressClass::Broadcast,
@@ -112,6 +116,10 @@ fn classify_v6(address: Ipv6Addr) -> AddressClass {
         // 6to4 (RFC 3056).
         [0x2002, high, low, ..] => classify_v4(embedded(high, low)),
         [0xfe80..=0xfebf, ..] => AddressClass::LinkLocal,
+        // Amazon's, Google's and Scaleway's metadata services.
+        [0xfd00, 0x0ec2, ..]
+        | [0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0x0254]
+        | [0xfd00, 0x0042, 0, 0, 0, 0, 0, 0x0042] => AddressClass::Metadata,
         [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => AddressClass::Private,
         [0xff00..=0xffff, ..] => AddressClass::Multicast,
         [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => AddressClass::Documentation,

@@ -9,7 +9,7 @@ use reqwest::{Request, Response, Url, redirect, retry};
 use secrecy::ExposeSecret;
 
 use crate::error::{Cause, NetError};
-use crate::guard::{AddressGuard, PublicOnly, SystemResolver, check_literal};
+use crate::guard::{AddressGuard, Guarded, Judge, SystemResolver};
 use crate::options::{ClientOptions, POOL_IDLE_TIMEOUT, POOL_MAX_IDLE_PER_HOST, Proxy, Resolver};
 use crate::own::{NotOwn, OwnAddresses};
 use crate::tls;
@@ -27,7 +27,7 @@ pub struct Client {
     /// For the ports that this process listens on: it looks at what names lead to.
     careful: reqwest::Client,
     own: OwnAddresses,
-    guard: AddressGuard,
+    judge: Judge,
 }
 
 impl Client {
@@ -45,6 +45,15 @@ impl Client {
     /// As [`Client::operator`], and [`NetError::GuardedProxy`] if there is a proxy.
     pub fn public_only(options: ClientOptions) -> Result<Self, NetError> {
         Self::build(options, AddressGuard::PublicOnly)
+    }
+
+    /// For URLs a model chose where the operator opened private networks to it: connects anywhere
+    /// but to the metadata services of clouds, unless they are named in `options`.
+    ///
+    /// # Errors
+    /// As [`Client::public_only`].
+    pub fn without_metadata(options: ClientOptions) -> Result<Self, NetError> {
+        Self::build(options, AddressGuard::NoMetadata)
     }
 
     /// Sends a request and waits for the head of the reply. Any status is a reply. To read the
@@ -66,16 +75,16 @@ impl Client {
     /// Which addresses it connects to.
     #[must_use]
     pub fn guard(&self) -> AddressGuard {
-        self.guard
+        self.judge.guard
     }
 
     /// The client beneath, for libraries that bring their own requests. A guarded client has none
     /// to give: its guard is partly in [`Client::execute`].
     #[must_use]
     pub fn unguarded(&self) -> Option<&reqwest::Client> {
-        match self.guard {
+        match self.judge.guard {
             AddressGuard::Off => Some(&self.http),
-            AddressGuard::PublicOnly => None,
+            AddressGuard::NoMetadata | AddressGuard::PublicOnly => None,
         }
     }
 
@@ -85,10 +94,7 @@ impl Client {
                 scheme: url.scheme().to_owned(),
             });
         }
-        match self.guard {
-            AddressGuard::Off => Ok(()),
-            AddressGuard::PublicOnly => check_literal(url).map_err(NetError::Refused),
-        }
+        self.judge.check_literal(url).map_err(NetError::Refused)
     }
 
     fn build(options: ClientOptions, guard: AddressGuard) -> Result<Self, NetError> {
@@ -96,9 +102,15 @@ impl Client {
             Resolver::System => Arc::new(SystemResolver),
             Resolver::Custom(resolver) => resolver.clone(),
         };
+        let judge = Judge {
+            guard,
+            named: options.metadata.clone(),
+        };
         let guarded: Arc<dyn Resolve> = match guard {
             AddressGuard::Off => inner,
-            AddressGuard::PublicOnly => Arc::new(PublicOnly::new(inner)),
+            AddressGuard::NoMetadata | AddressGuard::PublicOnly => {
+                Arc::new(Guarded::new(inner, judge.clone()))
+            }
         };
         let careful = NotOwn {
             inner: guarded.clone(),
@@ -108,7 +120,7 @@ impl Client {
             http: beneath(&options, guard, guarded)?,
             careful: beneath(&options, guard, Arc::new(careful))?,
             own: options.own,
-            guard,
+            judge,
         })
     }
 }
@@ -137,7 +149,7 @@ fn beneath(
         .pool_max_idle_per_host(POOL_MAX_IDLE_PER_HOST)
         .dns_resolver(resolver);
     if let Proxy::Url(url) = &options.proxy {
-        if guard == AddressGuard::PublicOnly {
+        if guard != AddressGuard::Off {
             return Err(NetError::GuardedProxy);
         }
         builder = builder.proxy(proxy(url.expose_secret())?);
@@ -151,7 +163,7 @@ fn beneath(
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("guard", &self.guard)
+            .field("guard", &self.judge.guard)
             .finish_non_exhaustive()
     }
 }

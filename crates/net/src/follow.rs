@@ -18,16 +18,19 @@ pub struct Followed {
     pub url: Url,
 }
 
-/// Gets a page, wherever it has moved to. The same headers go to every hop, so they may hold
-/// nothing that is for one of them alone. Credentials that a redirect puts in its URL are dropped.
+/// Gets a page, wherever it has moved to. `may` is asked before each redirect, with where it comes
+/// from and where it leads. The same headers go to every hop, so they may hold nothing that is for
+/// one of them alone. Credentials that a redirect puts in its URL are dropped.
 ///
 /// # Errors
-/// As [`Client::execute`] for every hop; [`NetError::Redirects`] and [`NetError::Location`].
-pub async fn get_following(
+/// As [`Client::execute`] for every hop; [`NetError::Redirects`] and [`NetError::Location`]; what
+/// `may` says of a hop.
+pub async fn get_following<E: From<NetError>>(
     client: &Client,
     url: Url,
     headers: &HeaderMap,
-) -> Result<Followed, NetError> {
+    may: impl Fn(&Url, &Url) -> Result<(), E>,
+) -> Result<Followed, E> {
     let mut url = url;
     for _ in 0..=MAX_REDIRECTS {
         let mut request = Request::new(Method::GET, url.clone());
@@ -43,18 +46,17 @@ pub async fn get_following(
             .ok()
             .and_then(|location| url.join(location).ok());
         let Some(mut next) = next else {
-            return Err(NetError::Location {
-                origin: Origin::of(&url),
-            });
+            let origin = Origin::of(&url);
+            return Err(NetError::Location { origin }.into());
         };
         // They fail only for a URL without a host, which the client refuses.
         let _dropped = (next.set_username(""), next.set_password(None));
+        may(&url, &next)?;
         url = next;
     }
-    Err(NetError::Redirects {
-        origin: Origin::of(&url),
-        limit: MAX_REDIRECTS,
-    })
+    let origin = Origin::of(&url);
+    let limit = MAX_REDIRECTS;
+    Err(NetError::Redirects { origin, limit }.into())
 }
 
 fn leads_on(status: StatusCode) -> bool {

@@ -1,6 +1,7 @@
 //! What a client may be told.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,6 +38,9 @@ pub struct ClientOptions {
     pub resolver: Resolver,
     /// Where this process listens itself: connections to it are refused.
     pub own: OwnAddresses,
+    /// The addresses of metadata services that are reached although they are that: by
+    /// [`AddressGuard::NoMetadata`](crate::AddressGuard::NoMetadata).
+    pub metadata: Vec<IpAddr>,
 }
 
 impl Default for ClientOptions {
@@ -48,6 +52,7 @@ impl Default for ClientOptions {
             roots: Roots::Platform,
             resolver: Resolver::System,
             own: OwnAddresses::default(),
+            metadata: Vec::new(),
         }
     }
 }

@@ -8,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::Host;
 
 use crate::address::AddressClass;
-use crate::guard::AddressRefused;
+use crate::guard::{AddressGuard, AddressRefused};
 
 /// The addresses that this process listens on. Clones share them: who listens adds, who connects
 /// asks.
@@ -79,6 +79,7 @@ fn refused(host: &str, address: IpAddr) -> AddressRefused {
         host: host.to_owned(),
         address,
         class: AddressClass::Own,
+        guard: AddressGuard::Off,
     }
 }
 

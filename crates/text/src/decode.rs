@@ -29,6 +29,43 @@ pub enum Written {
     Perhaps(&'static str),
 }
 
+impl Written {
+    /// The encoding by its name, as it stands in results.
+    #[must_use]
+    pub fn encoding(self) -> &'static str {
+        match self {
+            Self::Utf8 | Self::BrokenUtf8 => "utf-8",
+            Self::Other(name) | Self::Perhaps(name) => name,
+        }
+    }
+
+    /// What a reader has to know of such a text, called `what`, beside its encoding: that characters
+    /// may be others than were written.
+    #[must_use]
+    pub fn doubt(self, what: &str) -> Option<String> {
+        match self {
+            Self::Utf8 | Self::Other(_) => None,
+            Self::BrokenUtf8 => Some(format!(
+                "{what} has bytes that are no UTF-8; each run of them shows as U+FFFD"
+            )),
+            Self::Perhaps(encoding) => Some(format!(
+                "{what} is no UTF-8 and was read as {encoding}, which is a guess by few characters"
+            )),
+        }
+    }
+
+    /// The same, with the encoding, where nothing else says it.
+    #[must_use]
+    pub fn remark(self, what: &str) -> Option<String> {
+        match self {
+            Self::Other(encoding) => {
+                Some(format!("{what} is no UTF-8 and was read as {encoding}"))
+            }
+            Self::Utf8 | Self::BrokenUtf8 | Self::Perhaps(_) => self.doubt(what),
+        }
+    }
+}
+
 /// Decodes a stream. What becomes of a text does not depend on how it is cut into chunks.
 #[derive(Debug)]
 pub struct TextDecoder {
@@ -73,6 +110,25 @@ impl Default for TextDecoder {
 }
 
 impl TextDecoder {
+    /// For what follows a text that was UTF-8 and had so many characters of more than one byte.
+    #[must_use]
+    pub fn after_utf8(wide: u64) -> Self {
+        Self {
+            state: State::Utf8(Vec::new()),
+            wide,
+            doubtful: false,
+        }
+    }
+
+    /// In what it is written, once that is known.
+    #[must_use]
+    pub fn other_encoding(&self) -> Option<&'static str> {
+        match &self.state {
+            State::Other(decoder) => Some(name(decoder.encoding())),
+            State::Start(_) | State::Utf8(_) | State::Deciding(_) | State::Broken(_) => None,
+        }
+    }
+
     /// Takes the next chunk and appends what is certain by now.
     pub fn push(&mut self, chunk: &[u8], out: &mut String) {
         match &mut self.state {
@@ -258,11 +314,15 @@ fn decode(decoder: &mut Decoder, mut bytes: &[u8], last: Last, out: &mut String)
     }
 }
 
-fn wide(text: &str) -> u64 {
+/// How many characters of a text have more than one byte.
+#[must_use]
+pub fn wide(text: &str) -> u64 {
     text.bytes().filter(|byte| *byte >= 0xc0).count() as u64
 }
 
-fn name(encoding: &'static encoding_rs::Encoding) -> &'static str {
+/// The name of an encoding as it stands in results.
+#[must_use]
+pub fn name(encoding: &'static encoding_rs::Encoding) -> &'static str {
     /// The names that are not in lower case already, which are nearly all.
     macro_rules! lower {
         ($($upper:literal => $lower:literal),* $(,)?) => {
@@ -270,7 +330,7 @@ fn name(encoding: &'static encoding_rs::Encoding) -> &'static str {
         };
     }
     lower! {
-        "UTF-16LE" => "utf-16le", "UTF-16BE" => "utf-16be", "GBK" => "gbk",
+        "UTF-8" => "utf-8", "UTF-16LE" => "utf-16le", "UTF-16BE" => "utf-16be", "GBK" => "gbk",
         "Big5" => "big5", "EUC-JP" => "euc-jp", "EUC-KR" => "euc-kr",
         "Shift_JIS" => "shift_jis", "ISO-8859-2" => "iso-8859-2", "ISO-8859-4" => "iso-8859-4",
         "ISO-8859-5" => "iso-8859-5", "ISO-8859-6" => "iso-8859-6", "ISO-8859-7" => "iso-8859-7",

@@ -148,6 +148,12 @@ impl EndedOutput {
         self.content == Content::Binary || self.kept.bounded(Whole::NotKept).omitted().is_some()
     }
 
+    /// Whether the bytes as they came can be had of what a reader gets.
+    #[must_use]
+    pub fn is_as_it_came(&self) -> bool {
+        !self.is_cut() && self.written == Written::Utf8
+    }
+
     /// What a reader gets, who finds the whole there.
     #[must_use]
     pub fn finish(self, whole: Whole<'_>) -> FinishedOutput {

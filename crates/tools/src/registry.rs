@@ -290,6 +290,16 @@ impl ToolRegistry {
 }
 
 impl Merged {
+    /// The remote source of this prefix, where it has no tools at all, and why.
+    pub(crate) fn missing(&self, prefix: &str) -> Option<(&SourceId, &str)> {
+        let fault = self
+            .faults
+            .iter()
+            .find(|found| found.source.as_str() == prefix)?;
+        let has_tools = self.tools.values().any(|tool| tool.source == fault.source);
+        (!has_tools).then_some((&fault.source, &*fault.fault.why))
+    }
+
     /// Built-ins come first, so that nobody can take a name from them; then what the operator put
     /// there; then the rest, each under its prefix.
     fn of(

@@ -6,14 +6,14 @@ use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
     Effects, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy, SessionAuthority,
-    SessionFacts, ToolName, ToolSchema, ToolSpec, canonical,
+    SessionFacts, SourceId, ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
 use crate::presentation;
 use crate::registered::Registered;
 use crate::registry::Merged;
-use crate::{SourceFault, ToolsConfig, spec_check};
+use crate::{SourceFault, ToolsConfig, naming, spec_check};
 use outfitter_text::close_names;
 
 /// What one session sees at one moment: what is shown to a model, and what answers.
@@ -25,6 +25,7 @@ pub struct ToolView {
     pub(crate) config: Arc<ToolsConfig>,
     effects: Effects,
     mode: Mode,
+    tools: NameSet,
     skills: NameSet,
     pub(crate) expanded: Arc<BTreeSet<ToolName>>,
     /// The listed tools that are shown beside the ones that always are, where not all are.
@@ -109,6 +110,7 @@ impl ToolView {
             config: config.clone(),
             effects,
             mode,
+            tools: grant.tools.clone(),
             skills: session.skills.clone(),
             expanded: session.expanded.clone(),
             trimmed_to: None,
@@ -168,19 +170,31 @@ impl ToolView {
     /// What may be told of its tools: all but the hidden ones, sorted by name.
     #[must_use]
     pub fn listing(&self) -> Vec<Listing> {
+        self.visible().map(|tool| self.listed_as(tool)).collect()
+    }
+
+    /// What may be told to who calls by name: the same without the ways to what a model is not
+    /// shown, as all is told here, and without what only asks a person.
+    #[must_use]
+    pub fn callable(&self) -> Vec<Listing> {
         self.visible()
-            .map(|tool| Listing {
-                name: tool.spec.name.clone(),
-                source: tool.source.clone(),
-                description: tool.spec.description.clone(),
-                input_schema: tool.spec.input_schema.clone(),
-                output_schema: tool.spec.output_schema.clone(),
-                exposure: tool.spec.exposure,
-                min_role: tool.spec.min_role,
-                effects: tool.spec.effects,
-                presented: self.is_presented(&tool.spec),
-            })
+            .filter(|tool| !presentation::is_way_in(&tool.spec.name) && !tool.tool.only_asks())
+            .map(|tool| self.listed_as(tool))
             .collect()
+    }
+
+    fn listed_as(&self, tool: &Registered) -> Listing {
+        Listing {
+            name: tool.spec.name.clone(),
+            source: tool.source.clone(),
+            description: tool.spec.description.clone(),
+            input_schema: tool.spec.input_schema.clone(),
+            output_schema: tool.spec.output_schema.clone(),
+            exposure: tool.spec.exposure,
+            min_role: tool.spec.min_role,
+            effects: tool.spec.effects,
+            presented: self.is_presented(&tool.spec),
+        }
     }
 
     /// What there is under a name, or an alias.
@@ -220,6 +234,14 @@ impl ToolView {
 
     pub(crate) fn close_names(&self, name: &str) -> Vec<&str> {
         close_names(name, self.visible().map(|tool| tool.spec.name.as_str()))
+    }
+
+    /// The source of a name that may be called here, where all of that source is missing, and why.
+    pub(crate) fn source_that_is_not_there(&self, name: &str) -> Option<(&SourceId, &str)> {
+        let may_be = |name: &str| self.tools.has(name) && self.config.available.has(name);
+        let target = self.config.aliases.get(name).map_or(name, String::as_str);
+        let (prefix, _) = naming::split_qualified(target).filter(|_| may_be(target))?;
+        self.merged.missing(prefix)
     }
 
     pub(crate) fn policy(&self) -> &dyn Policy {

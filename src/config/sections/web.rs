@@ -1,5 +1,7 @@
 //! `[web]`.
 
+use std::net::IpAddr;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +14,10 @@ pub struct Web {
     /// Whether only public addresses are reached, at every redirect: not this machine, private
     /// networks or the metadata services of clouds.
     pub block_private: bool,
+    /// The addresses of metadata services, and link-local ones, that are reached without
+    /// `block_private`: others are refused then, too.
+    #[schemars(with = "Vec<String>")]
+    pub metadata: Vec<IpAddr>,
     /// How many bytes of a page are read, unpacked.
     #[schemars(range(min = 1024, max = 67_108_864))]
     pub max_bytes: u32,
@@ -28,6 +34,7 @@ impl Default for Web {
         Self {
             enabled: true,
             block_private: true,
+            metadata: Vec::new(),
             max_bytes: 5_242_880,
             timeout_seconds: 30,
             user_agent: None,

@@ -94,6 +94,18 @@ impl Inboxes {
         }
     }
 
+    /// The session was deleted: nobody will read what was written to it.
+    pub(in crate::outfit) async fn forget(&self, scope: &Scope, session: &SessionId) {
+        let own = self.of(scope).join(path_segment(session.as_str()));
+        let removed = blocking(move || match std::fs::remove_dir_all(own) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        });
+        if let Err(error) = removed.await {
+            tracing::warn!(%error, %session, "messages to a deleted session stay behind");
+        }
+    }
+
     fn of(&self, scope: &Scope) -> PathBuf {
         self.root
             .join(path_segment(scope.tenant.as_str()))

@@ -91,21 +91,41 @@ fn line(name: &str, channel: &Channel, data_dir: &Path, inboxes: &Inboxes) -> Li
 impl Messenger for Channels {
     fn route(&self, platform: Option<&str>) -> Result<Route, ToolError> {
         let fits = |line: &Line| platform.is_none_or(|platform| line.platform == platform);
-        let mut fitting = self.all.iter().filter(|(_, line)| fits(line));
+        let mut fitting: Vec<_> = self.all.iter().filter(|(_, line)| fits(line)).collect();
+        // Where several reach it, or none, it may be the name of a channel.
+        if let Some(platform) = platform
+            && fitting.len() != 1
+            && let Some(named) = self.all.get_key_value(platform)
+        {
+            fitting = vec![named];
+        }
         let platforms = || {
             let mut all: Vec<&str> = self.all.values().map(|line| &*line.platform).collect();
             all.sort_unstable();
             all.dedup();
             all.join(", ")
         };
-        let Some((channel, line)) = fitting.next() else {
-            let why = format!("no channel reaches it, only {}", platforms());
-            return Err(ToolError::invalid("/platform", why));
+        let (channel, line) = match &*fitting {
+            [one] => *one,
+            [] => {
+                let why = format!("no channel reaches it, only {}", platforms());
+                return Err(ToolError::invalid("/platform", why));
+            }
+            [(_, first), rest @ ..] => {
+                let alike = rest.iter().all(|(_, line)| line.platform == first.platform);
+                let why = if alike {
+                    let names: Vec<&str> = fitting.iter().map(|(name, _)| name.as_str()).collect();
+                    let names = names.join(", ");
+                    format!(
+                        "say which by its name: {} is reached by the channels {names}",
+                        first.platform
+                    )
+                } else {
+                    format!("say which: there are channels to {}", platforms())
+                };
+                return Err(ToolError::invalid("/platform", why));
+            }
         };
-        if platform.is_none() && fitting.any(|(_, other)| other.platform != line.platform) {
-            let why = format!("say which: there are channels to {}", platforms());
-            return Err(ToolError::invalid("/platform", why));
-        }
         Ok(Route {
             channel: channel.clone(),
             platform: line.platform.clone(),

@@ -19,6 +19,9 @@ pub use frequency::GetFrequency;
 pub use person::QueryPerson;
 pub use search::SearchUsers;
 
+/// The tools that ask for contacts.
+pub const CONTACT_TOOLS: [&str; 3] = ["search_users", "query_person", "get_frequency"];
+
 /// Where contacts come from. Whose they are, the source knows from who asks, and from nothing else.
 #[async_trait]
 pub trait Contacts: Send + Sync {
@@ -36,7 +39,7 @@ pub trait Contacts: Send + Sync {
 
 fn source(cx: &ToolContext) -> Result<Arc<dyn Contacts>, ToolError> {
     cx.services.get::<dyn Contacts>().ok_or_else(|| {
-        ToolError::unavailable("there is no source of contacts")
+        ToolError::not_set_up("there is no source of contacts")
             .with_hint("[contacts] source names the program of [commands] that is one")
     })
 }

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt as _;
 use outfitter_core::{
     ArtifactId, Code, Effect, Effects, ErrorInfo, Facts, Message, MessageId, MessageRole,
-    ModelDelta, ModelProvider, ModelRequest, Outcome, Part, PartSource, Range, Reply, Role, Scope,
-    Tool, ToolContext, ToolError, ToolSpec, chain,
+    ModelDelta, ModelError, ModelProvider, ModelRequest, Outcome, Part, PartSource, Range, Reply,
+    Role, Scope, Tool, ToolContext, ToolError, ToolSpec, chain,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use crate::FileAccess;
 use crate::args;
 use crate::files::tool_error;
 use crate::spec::{Words, object, spec};
-use crate::web::Fetcher;
+use crate::web::{Bounds, Fetcher, Hops};
 
 /// How much of a picture is read at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -155,8 +155,15 @@ impl Tool for AnalyzeImage {
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let given = args.clone();
         let args: Args = args::parse(args)?;
-        let bytes = self.bytes(cx, &args.image).await?;
+        let there = |url: &str| {
+            let mut there = given.clone();
+            there["image"] = json!(url);
+            there
+        };
+        let hops = Hops::of(cx, &self.spec.name, &there);
+        let bytes = self.bytes(cx, &args.image, &hops).await?;
         let picture = look(&bytes)?;
         let Picture {
             mime,
@@ -174,21 +181,35 @@ impl Tool for AnalyzeImage {
 }
 
 impl AnalyzeImage {
-    async fn bytes(&self, cx: &ToolContext, image: &str) -> Result<Vec<u8>, ToolError> {
+    async fn bytes(
+        &self,
+        cx: &ToolContext,
+        image: &str,
+        hops: &Hops<'_>,
+    ) -> Result<Vec<u8>, ToolError> {
         match Place::of(image) {
-            Place::Url(url) => self.on_the_web(cx, url).await,
+            Place::Url(url) => self.on_the_web(cx, url, hops).await,
             Place::Artifact(id) => from_artifact(cx, &id).await,
             Place::Path(path) => self.in_a_file(cx, path).await,
         }
     }
 
-    async fn on_the_web(&self, cx: &ToolContext, url: &str) -> Result<Vec<u8>, ToolError> {
+    async fn on_the_web(
+        &self,
+        cx: &ToolContext,
+        url: &str,
+        hops: &Hops<'_>,
+    ) -> Result<Vec<u8>, ToolError> {
         let Some(web) = &self.web else {
-            return Err(ToolError::unavailable(
+            return Err(ToolError::not_set_up(
                 "nothing is fetched here: [web] enabled is false",
             ));
         };
-        let fetched = web.fetch(cx, url, web.timeout(), MAX_BYTES).await;
+        let bounds = Bounds {
+            timeout: web.timeout(),
+            max: MAX_BYTES,
+        };
+        let fetched = web.fetch(cx, url, bounds, hops).await;
         let fetched = fetched.map_err(at_image)?;
         if fetched.status >= 400 {
             let message = format!("the server answered {}", fetched.status);
@@ -261,8 +282,7 @@ async fn describe(
     bytes: &[u8],
     prompt: String,
 ) -> Result<String, ToolError> {
-    let unseen =
-        |why: &str| ToolError::new(Code::Unavailable, format!("nobody can describe it: {why}"));
+    let unseen = |why: &str| ToolError::not_set_up(format!("nobody can describe it: {why}"));
     let longest = picture.width.max(picture.height);
     if longest > MAX_SIDE {
         let message =
@@ -297,7 +317,13 @@ async fn describe(
         messages: vec![Arc::new(message)],
         tools: Arc::from([]),
     };
-    let broken = |error| ToolError::new(Code::Unavailable, format!("failed to {}", chain(&error)));
+    let broken = |error: ModelError| {
+        let told = ToolError::new(Code::Unavailable, format!("failed to {}", chain(&error)));
+        match error.to_info().hint {
+            Some(hint) => told.with_hint(hint),
+            None => told,
+        }
+    };
     let mut reply = model
         .stream(request, cx.cancel.child())
         .await

@@ -34,10 +34,15 @@ pub(super) fn look(bytes: &[u8]) -> Result<Picture, ToolError> {
         let message = format!("it begins like {mime} and is broken: {error}");
         ToolError::invalid("/image", message)
     })?;
+    let height = match (mime, u32::try_from(size.height)) {
+        // Rows that are stored from the top down are a height below zero there.
+        ("image/bmp", Ok(height)) => height.cast_signed().unsigned_abs() as usize,
+        _ => size.height,
+    };
     Ok(Picture {
         mime,
         width: size.width,
-        height: size.height,
+        height,
     })
 }
 
@@ -77,6 +82,12 @@ mod tests {
         "image/bmp",
         7,
         8
+    )]
+    #[case::bmp_from_the_top_down(
+        b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x04\0\0\0\xfc\xff\xff\xff\x01\0\x18\0",
+        "image/bmp",
+        4,
+        4
     )]
     #[case::jpeg(
         b"\xff\xd8\xff\xe0\0\x10JFIF\0\x01\x01\0\0\x01\0\x01\0\0\xff\xc0\0\x11\x08\0\x09\0\x0a\x03\x01\x22\0\x02\x11\x01\x03\x11\x01",

@@ -224,7 +224,7 @@ impl Tool for RenderHtml2png {
         };
         let renderer = cx.services.get::<dyn PageRenderer>();
         let renderer: Arc<dyn PageRenderer> =
-            renderer.ok_or_else(|| ToolError::unavailable("no browser can be started here"))?;
+            renderer.ok_or_else(|| ToolError::not_set_up("no browser can be started here"))?;
         let shown = renderer.render(page, &cx.cancel).await?;
         let size = imagesize::blob_size(&shown.png)
             .map_err(|_| ToolError::new(Code::Failed, "the browser made no picture"))?;

@@ -99,7 +99,10 @@ impl Api {
 
     /// The operations that are no tools, each with why.
     pub(super) fn left_out(&self) -> Vec<Fault> {
-        let operations = self.missing.iter().filter(|missing| missing.whole_operation);
+        let operations = self
+            .missing
+            .iter()
+            .filter(|missing| missing.whole_operation);
         let fault = |missing: &Missing| Fault {
             what: missing.what.clone(),
             why: missing.why.clone(),

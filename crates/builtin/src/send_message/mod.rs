@@ -199,7 +199,7 @@ impl Tool for SendMessage {
         let (to, _) = target(&args, &cx.who)?;
         let args: Args = args::parse(args)?;
         let messenger = cx.services.get::<dyn Messenger>().ok_or_else(|| {
-            ToolError::unavailable("there is no channel to send it by")
+            ToolError::not_set_up("there is no channel to send it by")
                 .with_hint("a table [channels.NAME] of the configuration makes one")
         })?;
         let route = messenger.route(args.platform.as_deref())?;

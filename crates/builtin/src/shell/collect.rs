@@ -98,11 +98,13 @@ impl Collector {
             .is_some_and(|look| is_only_end(look, exit));
         let (stdout, stderr) = (self.stdout.end(), self.stderr.end());
         let is_cut = stdout.is_cut() || stderr.is_cut();
+        // What was read as another encoding is a guess: the bytes are what it was.
+        let is_as_it_came = stdout.is_as_it_came() && stderr.is_as_it_came();
         let is_binary = [&stdout, &stderr]
             .iter()
             .any(|stream| stream.content() == Content::Binary);
         let kept = match keep {
-            Keep::Artifact(command) if !only_end && is_cut => {
+            Keep::Artifact(command) if !only_end && !is_as_it_came => {
                 let output = match self.look {
                     Some(look) => Output::Look(Some(look)),
                     None => Output::Ranges(Ranges {
@@ -124,8 +126,14 @@ impl Collector {
             None => Whole::NotKept,
         };
         let (stdout, stderr) = (stdout.finish(whole), stderr.finish(whole));
-        notices.extend(read_as("stdout", &stdout));
-        notices.extend(read_as("stderr", &stderr));
+        let streams = [("stdout", &stdout), ("stderr", &stderr)];
+        notices.extend(streams.into_iter().filter_map(|(name, stream)| {
+            let read = read_as(name, stream)?;
+            Some(match &kept {
+                Some(_) => format!("{read}; the artifact has the bytes as they came"),
+                None => read,
+            })
+        }));
         Ok(Collected {
             stdout: stdout.text,
             stderr: stderr.text,
@@ -199,12 +207,11 @@ fn read_as(name: &str, stream: &FinishedOutput) -> Option<String> {
             "{name} has bytes that are no UTF-8; each run of them shows as U+FFFD"
         )),
         (Content::Text, Written::Perhaps(encoding)) => Some(format!(
-            "{name} is no UTF-8 and was read as {encoding}, which is a guess by few characters; an \
-             artifact has the bytes as they came"
+            "{name} is no UTF-8 and was read as {encoding}, which is a guess by few characters"
         )),
-        (Content::Text, Written::Other(encoding)) => Some(format!(
-            "{name} is no UTF-8 and was read as {encoding}; an artifact has the bytes as they came"
-        )),
+        (Content::Text, Written::Other(encoding)) => {
+            Some(format!("{name} is no UTF-8 and was read as {encoding}"))
+        }
     }
 }
 

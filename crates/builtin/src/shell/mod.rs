@@ -23,7 +23,7 @@ pub use run_command::RunCommand;
 
 use std::time::{Duration, Instant};
 
-use outfitter_core::{Effects, Facts, Targets, ToolContext, ToolSpec};
+use outfitter_core::{Effects, Facts, Targets, ToolContext, ToolSpec, Unconfined};
 use outfitter_text::command_line::{self, Reading};
 use serde_json::{Value, json};
 
@@ -63,16 +63,19 @@ fn wait_until(cx: &ToolContext, block_until_ms: u64) -> Instant {
 }
 
 /// What a call with this line is judged as. A line that only reads, and only below where it runs,
-/// is a read: it needs no approval, and after a crash it simply runs again. Anything else is what
-/// the tool is. A changed environment can make any program another one.
+/// is a read: it needs no approval, and after a crash it simply runs again. Where nothing confines
+/// it, that holds only if no file chooses what it does and what it opens is readable to the session.
+/// Anything else is what the tool is. A changed environment can make any program another one.
 fn facts(spec: &ToolSpec, args: &Value) -> Facts {
     let line = args.get("command").and_then(Value::as_str).unwrap_or("");
     let facts = Facts::of(spec).about(line).on(Targets::CommandLine);
     let as_it_is = args
         .get("env")
         .is_none_or(|env| env.as_object().is_some_and(serde_json::Map::is_empty));
-    let reads =
-        || command_line::parse(line).is_ok_and(|line| Reading::of(&line) == Reading::Inside);
+    let reads = || {
+        let parsed = command_line::parse(line).ok();
+        parsed.filter(|parsed| Reading::of(parsed) == Reading::Inside)
+    };
     // Below where it runs is below the workspace only where it runs there.
     let here = ["cwd", "workdir"].iter().all(|name| {
         args.get(name).is_none_or(|folder| {
@@ -82,14 +85,44 @@ fn facts(spec: &ToolSpec, args: &Value) -> Facts {
             })
         })
     });
-    if as_it_is && here && reads() {
-        return Facts {
-            effects: Effects::READ,
-            idempotent: true,
-            ..facts
-        };
+    if !as_it_is || !here {
+        return facts;
     }
-    facts
+    let Some(parsed) = reads() else {
+        return facts;
+    };
+    let folders = ["cwd", "workdir"].map(|name| args.get(name).and_then(Value::as_str));
+    let folder = folders
+        .into_iter()
+        .flatten()
+        .find(|folder| !folder.is_empty());
+    Facts {
+        effects: Effects::READ,
+        idempotent: true,
+        unconfined: Some(unconfined(line, &parsed, folder)),
+        ..facts
+    }
+}
+
+/// What a line that only reads depends on where nothing confines it.
+fn unconfined(text: &str, line: &command_line::CommandLine, folder: Option<&str>) -> Unconfined {
+    match command_line::reads_of(text, line) {
+        Err(why) => Unconfined {
+            why: Some(why.to_owned()),
+            reads: Vec::new(),
+        },
+        Ok(reads) => {
+            let from_here = |path: String| match folder {
+                Some(folder) => format!("{folder}/{path}"),
+                None => path,
+            };
+            let reads = reads.into_iter().map(from_here);
+            Unconfined {
+                why: None,
+                reads: folder.map(str::to_owned).into_iter().chain(reads).collect(),
+            }
+        }
+    }
 }
 
 /// The result of `execute_shell_command` and of `await_shell`.

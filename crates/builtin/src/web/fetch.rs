@@ -11,7 +11,8 @@ use outfitter_core::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::fetcher::{Fetched, Fetcher};
+use super::Hops;
+use super::fetcher::{Bounds, Fetched, Fetcher};
 use super::page::Style;
 use super::result::{Form, Readable, head, keep, readable};
 use crate::args;
@@ -142,23 +143,34 @@ impl Tool for FetchWebpages {
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
+        let given = args.clone();
         let args: Args = args::parse(args)?;
         if args.urls.is_empty() || args.urls.len() > MAX_URLS {
             let message = format!("between 1 and {MAX_URLS} urls are fetched at once");
             return Err(ToolError::invalid("/urls", message));
         }
-        let pages = args.urls.iter().map(|url| self.page(cx, url, &args));
+        // One alone, whatever else this call fetches.
+        let alone = |url: &str| {
+            let mut alone = given.clone();
+            alone["urls"] = json!([url]);
+            alone
+        };
+        let hops = Hops::of(cx, &self.spec.name, &alone);
+        let pages = args.urls.iter().map(|url| self.page(cx, url, &args, &hops));
         let pages = futures_util::future::join_all(pages).await;
         Ok(outcome(pages).into())
     }
 }
 
 impl FetchWebpages {
-    async fn page(&self, cx: &ToolContext, url: &str, args: &Args) -> One {
+    async fn page(&self, cx: &ToolContext, url: &str, args: &Args, hops: &Hops<'_>) -> One {
         let mut one = One::of(url);
         let timeout = args.timeout_seconds.map(Duration::from_secs);
-        let timeout = timeout.unwrap_or(self.fetcher.timeout());
-        match self.fetcher.fetch(cx, url, timeout, u64::MAX).await {
+        let bounds = Bounds {
+            timeout: timeout.unwrap_or(self.fetcher.timeout()),
+            max: u64::MAX,
+        };
+        match self.fetcher.fetch(cx, url, bounds, hops).await {
             Ok(fetched) => {
                 if let Err(error) = one.fill(cx, fetched, args).await {
                     one.fail(error.into_info());

@@ -9,11 +9,44 @@ use outfitter_net::reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
 };
 use outfitter_net::{
-    ACCEPTED_ENCODINGS, Body, Client, ClientOptions, NetError, get_following, read_body,
+    ACCEPTED_ENCODINGS, Body, Client, ClientOptions, NetError, OwnAddresses, get_following,
+    read_body,
 };
 
+use super::hops::Hops;
 use crate::WebOptions;
 use crate::args::to_usize;
+
+/// How long and how much.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds {
+    /// For all hops.
+    pub(crate) timeout: Duration,
+    /// Bytes.
+    pub(crate) max: u64,
+}
+
+/// Why there is nothing.
+enum Failed {
+    Net(NetError),
+    /// A redirect that may not be followed.
+    Hop(ToolError),
+}
+
+impl From<NetError> for Failed {
+    fn from(error: NetError) -> Self {
+        Self::Net(error)
+    }
+}
+
+impl Failed {
+    fn into_error(self) -> ToolError {
+        match self {
+            Self::Net(error) => told(&error),
+            Self::Hop(error) => error,
+        }
+    }
+}
 
 /// What was fetched.
 pub(crate) struct Fetched {
@@ -30,24 +63,27 @@ pub(crate) struct Fetched {
 /// Fetches what a model names. The client is made at the first use.
 pub struct Fetcher {
     options: WebOptions,
+    own: OwnAddresses,
     client: OnceLock<Client>,
 }
 
 impl Fetcher {
-    /// As `[web]` says.
+    /// As `[web]` says, and never from where the program itself listens.
     #[must_use]
-    pub fn new(options: &WebOptions) -> Self {
+    pub fn new(options: &WebOptions, own: &OwnAddresses) -> Self {
         Self {
             options: options.clone(),
+            own: own.clone(),
             client: OnceLock::new(),
         }
     }
 
-    /// With a client of the program's own, whose guard counts instead of `block_private`.
+    /// With a client of the program's own, whose guards count instead of `[web]`'s.
     #[must_use]
     pub fn with_client(options: &WebOptions, client: Client) -> Self {
         Self {
             options: options.clone(),
+            own: OwnAddresses::default(),
             client: OnceLock::from(client),
         }
     }
@@ -61,36 +97,41 @@ impl Fetcher {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        let mut options = ClientOptions::default();
+        let mut options = ClientOptions {
+            own: self.own.clone(),
+            metadata: self.options.metadata.clone(),
+            ..ClientOptions::default()
+        };
         if let Some(agent) = &self.options.user_agent {
             options.user_agent.clone_from(agent);
         }
         let client = if self.options.block_private {
             Client::public_only(options)?
         } else {
-            Client::operator(options)?
+            Client::without_metadata(options)?
         };
         Ok(self.client.get_or_init(|| client))
     }
 
     /// Fetches one, all hops within `timeout`, at most `max` bytes and never more than
-    /// `[web] max_bytes`.
+    /// `[web] max_bytes`. Each redirect is judged as what `hops` says that a call of it would be.
     pub(crate) async fn fetch(
         &self,
         cx: &ToolContext,
         url: &str,
-        timeout: Duration,
-        max: u64,
+        bounds: Bounds,
+        hops: &Hops<'_>,
     ) -> Result<Fetched, ToolError> {
         let url = parse(url)?;
-        let fetched = tokio::time::timeout(timeout, self.all_of(url, max));
+        let Bounds { timeout, max } = bounds;
+        let fetched = tokio::time::timeout(timeout, self.all_of(url, max, hops));
         tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
                 Err(ToolError::new(Code::Cancelled, "the call was stopped"))
             }
             fetched = fetched => match fetched {
-                Ok(fetched) => fetched.map_err(|error| told(&error)),
+                Ok(fetched) => fetched.map_err(Failed::into_error),
                 Err(_) => Err(ToolError::new(
                     Code::Timeout,
                     format!("it took more than {} s", timeout.as_secs()),
@@ -99,9 +140,10 @@ impl Fetcher {
         }
     }
 
-    async fn all_of(&self, url: Url, max: u64) -> Result<Fetched, NetError> {
+    async fn all_of(&self, url: Url, max: u64, hops: &Hops<'_>) -> Result<Fetched, Failed> {
         let max = to_usize(max.min(self.options.max_bytes));
-        let found = get_following(self.client()?, url, &headers()).await?;
+        let may = |from: &Url, to: &Url| hops.judge(from, to).map_err(Failed::Hop);
+        let found = get_following(self.client()?, url, &headers(), may).await?;
         let content_type = found.response.headers().get(CONTENT_TYPE);
         let content_type = content_type
             .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())

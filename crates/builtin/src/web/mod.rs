@@ -3,11 +3,13 @@
 mod charset;
 mod fetch;
 mod fetcher;
+mod hops;
 mod page;
 mod result;
 
 pub(crate) use charset::decode;
 pub use fetch::FetchWebpages;
 pub use fetcher::Fetcher;
-pub(crate) use fetcher::told;
+pub(crate) use fetcher::{Bounds, told};
+pub(crate) use hops::Hops;
 pub(crate) use result::{Form, Readable, keep, readable};

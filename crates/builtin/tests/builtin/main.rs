@@ -27,3 +27,4 @@ mod support;
 #[cfg(test)]
 mod todo;
 mod web;
+mod web_hops;

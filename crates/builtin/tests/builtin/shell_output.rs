@@ -170,12 +170,18 @@ async fn b02_text_in_another_encoding_is_read_and_said(
     #[case] text: &str,
     #[case] notice: &str,
 ) {
-    let (tools, cx, script, screen) = set_up(Script::new(Pieces(vec![(OUT, raw)])));
+    let (tools, mut cx, script, screen) = set_up(Script::new(Pieces(vec![(OUT, raw)])));
+    let shelf = Arc::new(Shelf::default());
+    cx.artifacts = shelf.clone();
     script.end(3);
     let outcome = run(&tools, &cx, json!({"command": "x"})).await;
     assert_eq!(outcome.result["stdout"], text);
     assert_eq!(outcome.result["exit_code"], 3);
     let notices = outcome.result["notices"].to_string();
+    assert_eq!(outcome.result["artifact"].is_null(), notice.is_empty());
+    for kept in &*shelf.kept.lock().unwrap() {
+        assert_eq!(kept.start, raw, "what is no UTF-8 is kept as it came");
+    }
     if notice.is_empty() {
         assert_eq!(notices, "null");
     } else {

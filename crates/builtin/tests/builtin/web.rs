@@ -14,6 +14,7 @@ use outfitter_core::{
     ModelStream, Outcome, OutcomeState, Part, Reply, Role, StopReason, Tool, ToolContext,
     ToolError,
 };
+use outfitter_net::OwnAddresses;
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -38,7 +39,7 @@ fn serve(reply: Vec<u8>) -> SocketAddr {
     address
 }
 
-fn reply(status: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn reply(status: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let mut reply = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
@@ -52,20 +53,24 @@ fn page(content_type: &str, body: &[u8]) -> String {
     format!("http://{}/page", serve(reply("200 OK", content_type, body)))
 }
 
-fn open() -> WebOptions {
+pub(crate) fn open() -> WebOptions {
     WebOptions {
         block_private: false,
         ..WebOptions::default()
     }
 }
 
-fn reader() -> ToolContext {
+pub(crate) fn reader() -> ToolContext {
     let mut cx = ToolContext::detached();
     cx.artifacts = Arc::new(Shelf::default());
     cx
 }
 
-async fn call(tool: &dyn Tool, cx: &ToolContext, args: Value) -> Result<Outcome, ToolError> {
+pub(crate) async fn call(
+    tool: &dyn Tool,
+    cx: &ToolContext,
+    args: Value,
+) -> Result<Outcome, ToolError> {
     let input = jsonschema::validator_for(&tool.spec().input_schema).unwrap();
     assert!(input.is_valid(&args), "{args}");
     let reply = tokio::time::timeout(PATIENCE, tool.call(cx, args))
@@ -82,8 +87,8 @@ async fn call(tool: &dyn Tool, cx: &ToolContext, args: Value) -> Result<Outcome,
     Ok(*outcome)
 }
 
-async fn fetch(options: &WebOptions, args: Value) -> Outcome {
-    let tool = FetchWebpages::new(Arc::new(Fetcher::new(options)));
+pub(crate) async fn fetch(options: &WebOptions, args: Value) -> Outcome {
+    let tool = FetchWebpages::new(Arc::new(Fetcher::new(options, &OwnAddresses::default())));
     call(&tool, &reader(), args).await.unwrap()
 }
 
@@ -280,7 +285,10 @@ async fn a_picture_is_known_by_its_bytes_also_where_nobody_can_see_it() {
 #[tokio::test]
 async fn a_picture_is_fetched_and_one_that_is_none_is_refused() {
     let access = FileAccess::new(&BuiltinOptions::default().files);
-    let tool = AnalyzeImage::new(access, Some(Arc::new(Fetcher::new(&open()))));
+    let tool = AnalyzeImage::new(
+        access,
+        Some(Arc::new(Fetcher::new(&open(), &OwnAddresses::default()))),
+    );
     let cx = context(ToolContext::detached().sandbox, Role::User);
     let got = call(&tool, &cx, json!({"image": page("text/html", PNG)}))
         .await

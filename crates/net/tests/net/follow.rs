@@ -19,6 +19,10 @@ use rstest::rstest;
 
 use crate::server::{Always, get, ok, serve};
 
+fn anywhere(_: &Url, _: &Url) -> Result<(), NetError> {
+    Ok(())
+}
+
 fn open() -> Client {
     Client::operator(ClientOptions::default()).unwrap()
 }
@@ -31,7 +35,7 @@ fn to(location: &str) -> Vec<u8> {
 #[tokio::test]
 async fn a_redirect_is_followed_to_where_it_leads() {
     let server = serve(vec![to("/b?x=1"), to("c"), ok("here")]);
-    let found = get_following(&open(), server.url("/a"), &HeaderMap::new())
+    let found = get_following(&open(), server.url("/a"), &HeaderMap::new(), anywhere)
         .await
         .unwrap();
     assert_eq!(found.url.path(), "/c");
@@ -41,7 +45,7 @@ async fn a_redirect_is_followed_to_where_it_leads() {
 #[tokio::test]
 async fn redirects_without_an_end_are_given_up() {
     let server = serve(vec![to("/again"); MAX_REDIRECTS + 1]);
-    let error = get_following(&open(), server.url("/"), &HeaderMap::new())
+    let error = get_following(&open(), server.url("/"), &HeaderMap::new(), anywhere)
         .await
         .unwrap_err();
     assert!(matches!(
@@ -61,7 +65,7 @@ async fn redirects_without_an_end_are_given_up() {
 #[tokio::test]
 async fn a_redirect_leaves_the_web_nowhere(#[case] location: &str) {
     let server = serve(vec![to(location)]);
-    let error = get_following(&open(), server.url("/"), &HeaderMap::new())
+    let error = get_following(&open(), server.url("/"), &HeaderMap::new(), anywhere)
         .await
         .unwrap_err();
     assert!(matches!(error, NetError::Scheme { .. }), "{error:?}");
@@ -71,7 +75,7 @@ async fn a_redirect_leaves_the_web_nowhere(#[case] location: &str) {
 async fn credentials_of_a_redirect_are_not_sent() {
     let second = serve(vec![ok("x")]);
     let first = serve(vec![to(&format!("http://me:secret@{}/b", second.address))]);
-    let found = get_following(&open(), first.url("/"), &HeaderMap::new())
+    let found = get_following(&open(), first.url("/"), &HeaderMap::new(), anywhere)
         .await
         .unwrap();
     assert_eq!(found.url.username(), "");

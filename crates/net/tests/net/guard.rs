@@ -3,7 +3,9 @@ use std::sync::Arc;
 
 use outfitter_net::address::AddressClass;
 use outfitter_net::reqwest::Url;
-use outfitter_net::{AddressGuard, Client, ClientOptions, NetError, Proxy, Resolver};
+use outfitter_net::{
+    AddressGuard, AddressRefused, Client, ClientOptions, NetError, Proxy, Resolver,
+};
 use rstest::rstest;
 
 use crate::server::{Always, get, nobody, ok, serve};
@@ -111,4 +113,69 @@ fn a_guard_behind_a_proxy_is_refused_because_it_could_not_hold() {
         Client::public_only(options),
         Err(NetError::GuardedProxy)
     ));
+}
+
+#[rstest]
+#[case::amazon("169.254.169.254")]
+#[case::containers("169.254.170.2")]
+#[case::of_six("[fd00:ec2::254]")]
+#[case::google("[fd20:ce::254]")]
+#[case::link_local("[fe80::a9fe:a9fe]")]
+#[case::mapped("[::ffff:169.254.169.254]")]
+#[case::translated("[64:ff9b::a9fe:a9fe]")]
+#[case::translated_here("[64:ff9b:1::a9fe:a9fe]")]
+#[case::alibaba("100.100.100.200")]
+#[case::azure("168.63.129.16")]
+#[case::decimal("2852039166")]
+#[case::octal("0251.0376.0251.0376")]
+#[tokio::test]
+async fn a_metadata_service_was_fetched_where_private_networks_are_open(#[case] host: &str) {
+    let client = Client::without_metadata(ClientOptions::default()).unwrap();
+    let url = Url::parse(&format!("http://{host}/latest/meta-data/")).unwrap();
+    let error = client.execute(get(url)).await.unwrap_err();
+    assert!(matches!(error, NetError::Refused(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_name_of_a_metadata_service_is_refused_and_private_networks_are_not() {
+    let server = serve(vec![ok("inside")]);
+    let with = |addresses: Vec<SocketAddr>| {
+        Client::without_metadata(ClientOptions {
+            resolver: Resolver::Custom(Arc::new(Always(addresses))),
+            ..ClientOptions::default()
+        })
+        .unwrap()
+    };
+    let url = Url::parse(&format!("http://in.example:{}/", server.address.port())).unwrap();
+    let metadata = SocketAddr::new("169.254.169.254".parse().unwrap(), server.address.port());
+    for answers in [vec![metadata], vec![server.address, metadata]] {
+        let error = with(answers).execute(get(url.clone())).await.unwrap_err();
+        assert_eq!(class_of(&error), AddressClass::LinkLocal);
+    }
+    assert_eq!(server.connections(), 0);
+    let client = with(vec![server.address]);
+    assert!(client.unguarded().is_none());
+    let reply = client.execute(get(url)).await.unwrap();
+    assert_eq!(reply.text().await.unwrap(), "inside");
+}
+
+#[test]
+fn what_a_refusal_says_is_of_the_guard_that_refuses() {
+    let of = |guard| {
+        let refused = AddressRefused {
+            host: "x".to_owned(),
+            address: "169.254.169.254".parse().unwrap(),
+            class: AddressClass::LinkLocal,
+            guard,
+        };
+        refused.to_string()
+    };
+    assert_eq!(
+        of(AddressGuard::PublicOnly),
+        "169.254.169.254 is a link-local address, and only public addresses may be fetched"
+    );
+    assert_eq!(
+        of(AddressGuard::NoMetadata),
+        "169.254.169.254 is a link-local address, where metadata services live, and it is not named"
+    );
 }

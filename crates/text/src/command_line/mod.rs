@@ -3,6 +3,7 @@
 //!
 //! * [`parse`]: a line to its [`CommandLine`], or [`Unparsable`].
 //! * [`Reading`]: whether a line only reads, and whether it stays below where it runs.
+//! * [`reads_of`]: what one that only reads opens, where nothing holds it.
 //!
 //! The grammar is that of the POSIX shell (XCU 2) with what bash adds where it is common. `/bin/sh`
 //! is one shell here and another there: what the two read differently is refused rather than
@@ -23,6 +24,7 @@ mod read_only;
 mod redirection;
 mod sed;
 mod tries;
+mod unheld;
 mod variables;
 mod words;
 mod wrappers;
@@ -33,6 +35,7 @@ mod tests;
 pub use parser::parse;
 pub use quote::quoted;
 pub use read_only::Reading;
+pub use unheld::{MAX_READS, reads_of};
 pub use wrappers::is_harmless_variable;
 
 /// The longest line that is read, in bytes.

@@ -7,7 +7,8 @@ use super::{Command, CommandLine, Flow, Word, WordKind, find, git, sed};
 /// What a line does to the world, as far as its text says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reading {
-    /// It reads, and only below where it runs. Links in there may lead out.
+    /// It reads, and only below where it runs. Links in there may lead out, and files in there may
+    /// choose what its programs do: [`reads_of`](super::reads_of).
     Inside,
     /// It reads, and perhaps elsewhere.
     Anywhere,
@@ -108,7 +109,7 @@ fn shown(args: &[Word]) -> bool {
 }
 
 /// Whether none of these options is there: short letters, and the beginnings of long names.
-fn without(args: &[Word], letters: &str, names: &[&str]) -> bool {
+pub(super) fn without(args: &[Word], letters: &str, names: &[&str]) -> bool {
     shown(args)
         && args.iter().all(|word| {
             let text = word.text.as_str();

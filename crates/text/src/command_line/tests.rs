@@ -192,6 +192,158 @@ fn a_line_only_reads_where_its_arguments_say_so(#[case] line: &str, #[case] expe
     assert_eq!(Reading::of(&parse(line).unwrap()), expected);
 }
 
+/// What a line is where nothing holds it: none where its text says that it does not only read, the
+/// paths that it opens, or why it may do more.
+fn unheld(line: &str) -> Option<Result<Vec<String>, &'static str>> {
+    let parsed = parse(line).unwrap();
+    let inside = Reading::of(&parsed) == Reading::Inside;
+    inside.then(|| reads_of(line, &parsed).map(|paths| paths.into_iter().collect()))
+}
+
+/// The repository of a workspace says what git runs: `core.fsmonitor`, `core.hooksPath`,
+/// `diff.external`, `diff.NAME.textconv`, `filter.NAME.clean`, `core.pager`, `gpg.program`,
+/// `core.sshCommand` of a partial clone, `include.path`, and what `.gitattributes` binds to them.
+#[rstest]
+#[case("git status")]
+#[case("git diff")]
+#[case("git diff --stat")]
+#[case("git log -p")]
+#[case("git log --oneline -5")]
+#[case("git --no-pager log")]
+#[case("git show HEAD")]
+#[case("git show-ref")]
+#[case("git blame f")]
+#[case("git cat-file -p HEAD:f")]
+#[case("git ls-files")]
+#[case("git grep x")]
+#[case("git rev-parse HEAD")]
+#[case("git branch -a")]
+#[case("git stash show")]
+#[case("git submodule status")]
+#[case("git config --list")]
+#[case("/usr/bin/git status")]
+#[case("ls && git status")]
+#[case("echo $(git rev-parse HEAD)")]
+#[case("bash -c 'git status'")]
+#[case("timeout 5 git status")]
+#[case("env git status")]
+#[case("rg x")]
+#[case("rg --files")]
+#[case("ls | rg x")]
+fn a_program_that_a_file_of_the_workspace_steers_ran_unasked_where_nothing_holds_it(
+    #[case] line: &str,
+) {
+    let steered = match unheld(line) {
+        // A substitution or a wrapper may not even read by its text.
+        None => return assert!(line.contains("$("), "{line}"),
+        Some(steered) => steered.unwrap_err(),
+    };
+    assert!(
+        steered.starts_with("git") || steered.starts_with("rg"),
+        "{steered}"
+    );
+}
+
+/// Programs that read a file of the workspace to know what to run, and so never only read.
+#[rstest]
+#[case("make -n")]
+#[case("make --dry-run all")]
+#[case("npm ls")]
+#[case("npm --version")]
+#[case("cargo metadata")]
+#[case("cargo --version")]
+#[case("go list ./...")]
+#[case("go env")]
+#[case("pip list")]
+#[case("python3 --version")]
+#[case("node --version")]
+#[case("mvn --version")]
+#[case("gradle tasks")]
+#[case("direnv status")]
+#[case("vim -R f")]
+#[case("less f")]
+#[case("man ls")]
+#[case("sqlite3 f .schema")]
+#[case("tar tf a.tar")]
+#[case("yarn why x")]
+#[case("docker compose config")]
+#[case("terraform show")]
+#[case("bat f")]
+#[case("fd x")]
+#[case("RIPGREP_CONFIG_PATH=c rg x")]
+#[case("export RIPGREP_CONFIG_PATH=c; rg x")]
+#[case("env RIPGREP_CONFIG_PATH=c rg x")]
+#[case("GIT_DIR=x git status")]
+#[case("git -c core.fsmonitor=./x status")]
+#[case("git --exec-path=. status")]
+#[case("git -C sub status")]
+#[case("rg --pre ./x y")]
+fn what_runs_by_a_file_of_the_workspace_is_no_read(#[case] line: &str) {
+    assert_eq!(unheld(line), None, "{line}");
+}
+
+#[rstest]
+#[case("ls", &[])]
+#[case("ls -la src", &["src"])]
+#[case("git --version", &[])]
+#[case("rg --no-config x src", &["src", "x"])]
+#[case("cat link", &["link"])]
+#[case("cat < link", &["link"])]
+#[case("wc -l 'a b' 2>/dev/null", &["a b"])]
+#[case("grep -flink f", &["link", "f"])]
+#[case("grep -rflink f", &["link", "f"])]
+#[case("grep --file=link f", &["f", "link"])]
+#[case("cd sub && cat link", &["link", "sub", "sub/link", "sub/sub"])]
+#[case("find . -name '*.rs' | head -3", &["*.rs", "."])]
+#[case("bash -c 'cat link'", &["cat link", "link"])]
+#[case("cat /dev/null", &[])]
+fn the_paths_that_a_line_opens_are_told(#[case] line: &str, #[case] expected: &[&str]) {
+    let paths = unheld(line).unwrap().unwrap();
+    for path in expected {
+        assert!(paths.iter().any(|found| found == path), "{path}: {paths:?}");
+    }
+}
+
+#[rstest]
+#[case("cat *")]
+#[case("cat a?")]
+#[case("head -3 *.md")]
+#[case("grep x < [a]")]
+#[case("ls *.rs")]
+#[case("grep -R x .")]
+#[case("grep -rR x .")]
+#[case("grep --dereference-recursive x .")]
+#[case("grep --deref x .")]
+#[case("ls -L")]
+#[case("ls -lH a")]
+#[case("ls --dereference a")]
+#[case("du -L .")]
+#[case("tree -l")]
+#[case("rg --no-config -L x")]
+#[case("rg --no-config --follow x")]
+#[case("find -L . -name x")]
+#[case("find . -follow")]
+#[case("diff a b")]
+#[case("diff -r a b")]
+#[case("find . -execdir cat link ';'")]
+#[case("cd a; cd b; cat link")]
+#[case("ls; cd a && cat link")]
+#[case("while cd a; do cat link; done")]
+#[case("env -C a cat link")]
+#[case("env --chdir=a cat link")]
+fn what_a_line_opens_is_unknown_where_it_shows_only_when_it_runs(#[case] line: &str) {
+    if let Some(told) = unheld(line) {
+        assert!(told.is_err(), "{line}: {told:?}");
+    }
+}
+
+#[test]
+fn a_line_of_endlessly_many_words_is_not_looked_through() {
+    let words: Vec<String> = (0..=MAX_READS).map(|n| n.to_string()).collect();
+    let line = format!("cat {}", words.join(" "));
+    assert!(unheld(&line).unwrap().is_err());
+}
+
 #[test]
 fn deep_nesting_is_refused_and_not_followed() {
     for (open, close) in [("(", ")"), ("$(", ")"), ("${x:-", "}"), ("{ ", "; }")] {
@@ -209,7 +361,12 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(line in r#"([a-z \\'"$`(){};&|<>\n#=*!é-]|<<E|\$\(|if |do |sh -c |git )*"#) {
         if let Ok(parsed) = parse(&line) {
-            let _ = Reading::of(&parsed);
+            let reading = Reading::of(&parsed);
+            if let (Reading::Inside, Ok(paths)) = (reading, reads_of(&line, &parsed)) {
+                // What only reads inside opens nothing that is spelled as outside.
+                prop_assert!(paths.iter().all(|path| !path.starts_with('/')));
+                prop_assert!(paths.len() <= 2 * MAX_READS);
+            }
             prop_assert!(parsed.steps <= line.len() * MAX_STEPS_PER_BYTE + 4096);
         }
     }
