@@ -1,31 +1,19 @@
-//! Starting a child and holding it: the async side.
+//! A child that runs, as its parent holds it: the async side.
 
 use std::io;
 use std::net::TcpListener;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::net::UnixStream as BlockingStream;
-use std::process::Stdio;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use rustix::process::{Signal, pidfd_send_signal};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
 
 use crate::error::{ChildError, SpawnError};
 use crate::exit::Exit;
-use crate::input::{Ends, Input};
-use crate::outlet::{self, Channel};
+use crate::input::Input;
 use crate::output::Output;
-use crate::program::{SUPERVISE_WORD, SupervisorProgram};
-use crate::reexec::{SupervisorProcess, send_with_fds};
-use crate::spec::{ChildSpec, Confinement, Network};
-use crate::wire::{
-    Failure, Frames, Garbled, HELLO, HELLO_WITH_CHANNEL, MAX_FRAME, Order, Report, Task,
-    encode_kill,
-};
-
-/// How long a supervisor may take until the child runs; a machine under load needs some of it.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+use crate::wire::{Failure, Frames, Garbled, Report, encode_kill};
 
 /// The longest a tree is asked politely before it is killed.
 pub const MAX_GRACE: Duration = Duration::from_secs(2);
@@ -49,100 +37,48 @@ pub struct Child {
     control: UnixStream,
     frames: Frames,
     exit: Option<Exit>,
-    /// Held so that the runtime reaps the supervisor.
-    supervisor: SupervisorProcess,
+    /// What is to be said with its end.
+    notes: Vec<String>,
+    supervisor: Supervisor,
 }
 
-/// Starts a child under a supervisor and waits until its program runs.
-///
-/// # Errors
-/// [`SpawnError`]; then nothing is left running. Nothing is ever run with less confinement than the
-/// specification says.
-pub async fn spawn(program: &SupervisorProgram, spec: ChildSpec) -> Result<Spawned, SpawnError> {
-    start(program, spec, Task::Execute).await
+/// A supervisor as its parent holds it. The nursery reaps it.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(crate) pid: u32,
+    pub(crate) pidfd: OwnedFd,
 }
 
-pub(crate) async fn start(
-    program: &SupervisorProgram,
-    spec: ChildSpec,
-    task: Task,
-) -> Result<Spawned, SpawnError> {
-    validate(&spec, task)?;
-    let ends = Ends::of(&spec.stdin).map_err(io_error("make the command's input"))?;
-    let wants_outlet = match &spec.confinement {
-        Confinement::Confined(confined) => confined.network == Network::Outlet,
-        Confinement::WrapperWithOutlet => true,
-        Confinement::Unconfined | Confinement::Wrapper => false,
-    };
-    let order = Order { task, spec }.encode();
-    if order.len() > MAX_FRAME {
-        return Err(SpawnError::Invalid(
-            "arguments and environment are too large",
-        ));
-    }
-    let (output, writers) = Output::new().map_err(io_error("make the command's pipes"))?;
-    let Ends {
-        ours: input,
-        theirs: stdin,
-    } = ends;
-    let channel = wants_outlet
-        .then(Channel::new)
-        .transpose()
-        .map_err(io_error("make the way to the network"))?;
-    let (ours, theirs) = control_pair(stdin.as_ref(), channel.as_ref())
-        .map_err(io_error("make the supervisor's socket"))?;
-    // The message holds it until the supervisor takes it; another copy would keep a pipe open.
-    drop(stdin);
-    let mut supervisor = SupervisorProcess::start(
-        program.path(),
-        SUPERVISE_WORD,
-        [
-            Stdio::from(theirs),
-            Stdio::from(writers.stdout),
-            Stdio::from(writers.stderr),
-        ],
-    )
-    .map_err(io_error("start the supervisor"))?;
-
-    let mut child = match UnixStream::from_std(ours) {
-        Ok(control) => Child {
-            control,
-            frames: Frames::default(),
-            exit: None,
-            supervisor,
-        },
-        Err(source) => {
-            supervisor.kill();
-            return Err(io_error("watch the supervisor's socket")(source));
-        }
-    };
-    match tokio::time::timeout(START_TIMEOUT, child.give(&order)).await {
-        Ok(Ok(())) => {
-            let outlet = channel.map(|channel| outlet::take(channel.ours));
-            Ok(Spawned {
-                child,
-                output,
-                input,
-                outlet: outlet
-                    .transpose()
-                    .map_err(io_error("take the way to the network"))?,
-            })
-        }
-        Ok(Err(error)) => {
-            child.supervisor.kill();
-            Err(error)
-        }
-        Err(_elapsed) => {
-            child.supervisor.kill();
-            Err(SpawnError::Unresponsive {
-                seconds: START_TIMEOUT.as_secs(),
-            })
-        }
+impl Supervisor {
+    fn kill(&self) {
+        // It may have ended by itself, which is as good.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
     }
 }
 
 impl Child {
-    async fn give(&mut self, order: &[u8]) -> Result<(), SpawnError> {
+    pub(crate) fn new(control: UnixStream, supervisor: Supervisor) -> Self {
+        Self {
+            control,
+            frames: Frames::default(),
+            exit: None,
+            notes: Vec::new(),
+            supervisor,
+        }
+    }
+
+    /// Ends one that is not to start any more.
+    pub(crate) fn abandon(&self) {
+        self.supervisor.kill();
+    }
+
+    /// Says it with the child's end.
+    pub(crate) fn note(&mut self, note: &str) {
+        self.notes.push(note.to_owned());
+    }
+
+    /// Gives the order, and waits until the program runs.
+    pub(crate) async fn give(&mut self, order: &[u8]) -> Result<(), SpawnError> {
         if self.control.write_all(order).await.is_err() {
             // It may have said why before it hung up; reading tells.
             return match self.report().await {
@@ -167,7 +103,10 @@ impl Child {
                 return Ok(exit.clone());
             }
             match self.report().await? {
-                Report::Exited(exit) => self.exit = Some(exit),
+                Report::Exited(mut exit) => {
+                    exit.notes.append(&mut self.notes);
+                    self.exit = Some(exit);
+                }
                 Report::Started => {}
                 Report::Failed(_) => return Err(ChildError::SupervisorLost),
             }
@@ -205,8 +144,8 @@ impl Child {
 
     /// The supervisor's process id, for diagnostics.
     #[must_use]
-    pub fn supervisor_id(&self) -> Option<u32> {
-        self.supervisor.id()
+    pub fn supervisor_id(&self) -> u32 {
+        self.supervisor.pid
     }
 
     async fn report(&mut self) -> Result<Report, ChildError> {
@@ -240,81 +179,6 @@ fn failed(failure: Failure) -> SpawnError {
         detail: failure.detail,
         source: io::Error::from_raw_os_error(failure.errno),
     }
-}
-
-/// Our end and the supervisor's, with our own pidfd already under way to it: a number could be
-/// another process by the time it is looked up. With it goes what the child reads.
-fn control_pair(
-    stdin: Option<&OwnedFd>,
-    channel: Option<&Channel>,
-) -> io::Result<(BlockingStream, OwnedFd)> {
-    let (ours, theirs) = BlockingStream::pair()?;
-    let myself = rustix::process::pidfd_open(
-        rustix::process::getpid(),
-        rustix::process::PidfdFlags::empty(),
-    )?;
-    let hello = match channel {
-        Some(_) => HELLO_WITH_CHANNEL,
-        None => HELLO,
-    };
-    let theirs_of = channel.map(|channel| &channel.theirs);
-    let fds: Vec<_> = [Some(&myself), theirs_of, stdin]
-        .into_iter()
-        .flatten()
-        .map(AsFd::as_fd)
-        .collect();
-    send_with_fds(&ours, hello, &fds)?;
-    ours.set_nonblocking(true)?;
-    Ok((ours, OwnedFd::from(theirs)))
-}
-
-fn validate(spec: &ChildSpec, task: Task) -> Result<(), SpawnError> {
-    if task == Task::Execute && spec.argv.first().is_none_or(|program| program.is_empty()) {
-        return Err(SpawnError::Invalid("there is no program to run"));
-    }
-    if !spec.cwd.is_absolute() {
-        return Err(SpawnError::Invalid(
-            "the working directory must be absolute",
-        ));
-    }
-    let zero = |bytes: &[u8]| bytes.contains(&0);
-    if spec.argv.iter().any(|arg| zero(arg.as_bytes())) {
-        return Err(SpawnError::Invalid("an argument contains a zero byte"));
-    }
-    for (name, value) in &spec.env {
-        let name = name.as_bytes();
-        if name.is_empty() || name.contains(&b'=') || zero(name) || zero(value.as_bytes()) {
-            return Err(SpawnError::Invalid(
-                "an environment variable has an impossible name or value",
-            ));
-        }
-    }
-    if zero(spec.cwd.as_os_str().as_bytes()) {
-        return Err(SpawnError::Invalid(
-            "the working directory contains a zero byte",
-        ));
-    }
-    if let Confinement::Confined(confined) = &spec.confinement {
-        let roots = [
-            &confined.write,
-            &confined.read,
-            &confined.hide,
-            &confined.private,
-            &confined.blank,
-        ];
-        for path in roots.into_iter().flatten() {
-            if !path.is_absolute() || zero(path.as_os_str().as_bytes()) {
-                return Err(SpawnError::Invalid(
-                    "a sandbox root must be an absolute path",
-                ));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn io_error(what: &'static str) -> impl Fn(io::Error) -> SpawnError {
-    move |source| SpawnError::Io { what, source }
 }
 
 fn control_error(source: io::Error) -> ChildError {

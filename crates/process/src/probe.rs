@@ -3,12 +3,12 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use crate::child::start;
 use crate::error::SpawnError;
 use crate::exit::Ending;
 use crate::landlock_rights::{falls_short, open_at_partial};
 use crate::program::SupervisorProgram;
 use crate::spec::{ChildSpec, Confined, Confinement, Level, Limits, Network, Stdin};
+use crate::start::start;
 use crate::supervisor::landlock_abi;
 use crate::wire::Task;
 

@@ -82,6 +82,27 @@ pub enum Confinement {
     Confined(Confined),
 }
 
+impl Confinement {
+    /// Where the supervisor has to be before it knows anything else.
+    pub(crate) fn net(&self) -> Net {
+        match self {
+            Self::Unconfined | Self::Wrapper => Net::Ours,
+            Self::WrapperWithOutlet => Net::Own,
+            Self::Confined(confined) => match (confined.level, confined.network) {
+                (Level::None | Level::Partial, _) | (Level::Full, Network::On) => Net::Ours,
+                (Level::Full, Network::Off | Network::Alone | Network::Outlet) => Net::Own,
+            },
+        }
+    }
+}
+
+/// Whose network namespace a supervisor, and all that it starts, is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Net {
+    Ours,
+    Own,
+}
+
 /// The confinement of a child.
 ///
 /// Roots are resolved (symbolic links followed) by the supervisor before anything else; what does not

@@ -2,7 +2,7 @@
 //! starts one command as its arguments say.
 //!
 //! `run [--level L] [--network on|off|alone] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
-//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--hold] -- PROGRAM ARGS…` copies the command's output to ours and
+//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--first-remove FILE] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
 
@@ -130,6 +130,7 @@ impl Options {
                     let (name, value) = text.split_once('=').ok_or("NAME=VALUE expected")?;
                     options.spec.env.push((name.into(), value.into()));
                 }
+                "--first-remove" => std::fs::remove_file(value).map_err(|e| e.to_string())?,
                 "--kill-after" => {
                     let millis = text.parse().map_err(|_| "milliseconds expected")?;
                     options.kill_after = Some(Duration::from_millis(millis));
@@ -202,9 +203,10 @@ async fn run(options: Options) -> Result<(), String> {
 }
 
 async fn bench(options: Options) -> Result<(), String> {
+    let program = SupervisorProgram::this_binary();
     let started = std::time::Instant::now();
     for _ in 0..options.times {
-        let mut spawned = spawn(&SupervisorProgram::this_binary(), options.spec.clone())
+        let mut spawned = spawn(&program, options.spec.clone())
             .await
             .map_err(|error| explain(&error))?;
         spawned

@@ -1,18 +1,15 @@
 //! The supervisor's end of the control socket, and its hold on the parent.
 
-use std::io::IoSliceMut;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, recv, recvmsg, send,
-};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{PidfdFlags, getpid, pidfd_open};
 
-use crate::reexec::MAX_FDS;
+use super::nursery::{put, replace_with_null};
+use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
 use crate::stage::Stage;
-use crate::wire::{Failure, Frames, HELLO, HELLO_WITH_CHANNEL, Order, Report, decode_kill};
+use crate::wire::{Answer, Failure, Frames, HELLO, HELLO_WITH_CHANNEL, Order, Report, decode_kill};
 
 /// The socket our parent holds the other end of, and the parent.
 pub(super) struct Control {
@@ -35,23 +32,28 @@ pub(super) enum Wish {
 }
 
 impl Control {
-    /// Takes the socket that was given as standard input, and out of it the parent's pidfd and what
-    /// becomes the standard input of the child. `None` if this is not what started us.
-    pub(super) fn take() -> Option<Self> {
-        let socket = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).ok()?;
-        let (hello, fds) = receive_fds(socket.as_fd())?;
+    /// Answers on the socket that there is a supervisor, and takes out of it the parent's pidfd and
+    /// what becomes the standard input of the child.
+    pub(super) fn take(socket: OwnedFd) -> std::io::Result<Self> {
+        let ourselves = getpid();
+        let pidfd = pidfd_open(ourselves, PidfdFlags::empty())?;
+        let answer = Answer::Here(ourselves.as_raw_nonzero().get().unsigned_abs());
+        send_with_fds(&socket, &answer.encode(), &[pidfd.as_fd()])?;
+        let mut hello = [0];
+        let (count, fds) = receive_with_fds(&socket, &mut hello, Wait::Yes)?;
         let mut fds = fds.into_iter();
-        let parent = fds.next()?;
-        let channel = match hello {
-            HELLO => None,
-            HELLO_WITH_CHANNEL => Some(fds.next()?),
-            _ => return None,
+        let mut next = || fds.next().ok_or(std::io::ErrorKind::InvalidData);
+        let parent = next()?;
+        let channel = match (count, hello[0]) {
+            (1, HELLO) => None,
+            (1, HELLO_WITH_CHANNEL) => Some(next()?),
+            _ => return Err(std::io::ErrorKind::InvalidData.into()),
         };
         match fds.next() {
-            Some(stdin) => rustix::stdio::dup2_stdin(&stdin).ok()?,
+            Some(stdin) => put(stdin.as_fd(), 0)?,
             None => replace_with_null(&[0])?,
         }
-        Some(Self {
+        Ok(Self {
             socket,
             parent,
             channel,
@@ -135,37 +137,4 @@ impl Control {
     pub(super) fn parent(&self) -> BorrowedFd<'_> {
         self.parent.as_fd()
     }
-}
-
-/// What was said, and the descriptors that came with it.
-fn receive_fds(socket: BorrowedFd<'_>) -> Option<(u8, Vec<OwnedFd>)> {
-    let mut byte = [0_u8; 1];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let message = recvmsg(
-        socket,
-        &mut [IoSliceMut::new(&mut byte)],
-        &mut control,
-        RecvFlags::CMSG_CLOEXEC,
-    )
-    .ok()?;
-    if message.bytes != 1 {
-        return None;
-    }
-    control.drain().find_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(fds) => Some((byte[0], fds.collect())),
-        _ => None,
-    })
-}
-
-fn replace_with_null(targets: &[i32]) -> Option<()> {
-    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    for target in targets {
-        match target {
-            0 => rustix::stdio::dup2_stdin(&null).ok()?,
-            1 => rustix::stdio::dup2_stdout(&null).ok()?,
-            _ => rustix::stdio::dup2_stderr(&null).ok()?,
-        }
-    }
-    Some(())
 }

@@ -1,6 +1,7 @@
-//! The supervisor: what runs between our `main` and the child.
+//! The supervisor: what runs between us and the child.
 //!
-//! It is single-threaded and its own environment is empty. Without namespaces one process does it
+//! It is forked for the child by the [`nursery`], a process that was executed once; it is
+//! single-threaded and its own environment is empty. Without namespaces one process does it
 //! all: it prepares the confinement, forks the child, reaps ([`reaper`]) and reports. With them there
 //! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
 //! new process namespace, so that its death is the death of everything in it.
@@ -23,19 +24,20 @@ mod launch;
 mod limits;
 mod mounts;
 mod namespaces;
+mod nursery;
 mod outlet;
 mod reaper;
 mod roots;
 mod seccomp;
 mod tree;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::Mode;
 use rustix::process::DumpableBehavior;
 
 use crate::landlock_rights::falls_short;
-use crate::spec::{Confined, Confinement, Level, Network};
+use crate::spec::{Confined, Confinement, Level, Net, Network};
 use crate::stage::Stage;
 use crate::sys;
 use crate::wire::{Failure, Order, Report, Task};
@@ -43,22 +45,25 @@ use crate::wire::{Failure, Order, Report, Task};
 use control::Control;
 use launch::Launch;
 use limits::Held;
+use namespaces::Ahead;
+use nursery::{Request, put};
 use reaper::{Scope, Spared};
 use roots::Roots;
 
 pub(crate) use crate::sys::landlock_abi;
+pub(crate) use nursery::nursery;
 pub use seccomp::seccomp_program;
 
-/// Exit code of a process that was started with our word and without our socket.
-const NOT_OURS: i32 = 64;
+/// Exit code of a supervisor that nobody gave an order.
+const NO_ORDER: i32 = 65;
 
-/// Runs the supervisor and ends the process.
-pub(crate) fn main() -> ! {
-    let Some(mut control) = Control::take() else {
-        sys::exit_now(NOT_OURS);
+/// Runs the supervisor of one child, in a process that was forked for it, and ends that.
+fn supervise_one(request: Request, ahead: Ahead) -> ! {
+    let Ok(mut control) = begin(request) else {
+        sys::exit_now(NO_ORDER);
     };
     let outcome = match control.order() {
-        Ok(order) => supervise(&mut control, order),
+        Ok(order) => supervise(&mut control, order, ahead),
         Err(failure) => Err(failure),
     };
     let code = match outcome {
@@ -71,9 +76,22 @@ pub(crate) fn main() -> ! {
     sys::exit_now(code)
 }
 
-fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
-    // We were started as a group's first process, so a session cannot be made; that is enough.
-    rustix::process::chdir("/").or_fail(Stage::Prepare, "")?;
+/// The child's outputs become ours, for the child to inherit.
+fn begin(request: Request) -> std::io::Result<Control> {
+    let Request {
+        control,
+        stdout,
+        stderr,
+    } = request;
+    // In a session of its own: what is sent to the nursery's group is not for us.
+    rustix::process::setsid()?;
+    put(stdout.as_fd(), 1)?;
+    put(stderr.as_fd(), 2)?;
+    drop((stdout, stderr));
+    Control::take(control)
+}
+
+fn supervise(control: &mut Control, order: Order, ahead: Ahead) -> Result<(), Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let signals = sys::block_signals().or_fail(Stage::Prepare, "signals")?;
     // A binary that may be executed and not read makes a process whose `/proc` files are root's:
@@ -85,6 +103,10 @@ fn supervise(control: &mut Control, order: Order) -> Result<(), Failure> {
 
     let Order { task, spec } = order;
     let confinement = spec.confinement.clone();
+    match confinement.net() {
+        Net::Ours => {}
+        Net::Own => ahead.network()?,
+    }
     let outer = rustix::process::getpid();
     let mut held = Held::begin(spec.limits, &confinement);
     if task == Task::Probe {
@@ -112,7 +134,6 @@ fn supervise_within(
         Confinement::Unconfined => {}
         Confinement::Wrapper => spared = Spared::TheChild,
         Confinement::WrapperWithOutlet => {
-            namespaces::leave_the_network()?;
             outlet::open(control.take_channel())?;
             spared = Spared::TheChild;
         }
@@ -160,7 +181,7 @@ fn supervise_namespaced(
     signals: &OwnedFd,
     held: &Held,
 ) -> Result<(), Failure> {
-    match namespaces::enter(confined.network)? {
+    match namespaces::enter()? {
         namespaces::Side::Outside(inner) => {
             control.release_streams();
             guard::run(control, &inner);

@@ -4,11 +4,10 @@
 use std::ffi::c_int;
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{DumpableBehavior, Pid, Signal};
 use rustix::thread::CapabilitySet;
 
 use super::OrFail;
-use crate::spec::Network;
 use crate::stage::Stage;
 use crate::sys;
 use crate::wire::Failure;
@@ -34,15 +33,37 @@ pub(super) enum UserNamespace {
     New { uid: u32, gid: u32 },
 }
 
+/// What a supervisor has done before it had its order.
+pub(super) enum Ahead {
+    Nothing,
+    /// It has given itself a network of its own, or could not.
+    Network(Result<(), Failure>),
+}
+
+impl Ahead {
+    /// Does it.
+    pub(super) fn of_a_network() -> Self {
+        Self::Network(
+            rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)
+                .or_fail(Stage::Prepare, "dumpable")
+                .and_then(|()| leave_the_network()),
+        )
+    }
+
+    /// What came of it, if it was done; else it is done now.
+    pub(super) fn network(self) -> Result<(), Failure> {
+        match self {
+            Self::Nothing => leave_the_network(),
+            Self::Network(outcome) => outcome,
+        }
+    }
+}
+
 /// Splits into a process outside and one inside. Root makes the namespaces as it is, so that owners
 /// of files keep their names; anyone else, and root without the capability, makes a user namespace
 /// first.
-pub(super) fn enter(network: Network) -> Result<Side, Failure> {
-    let mut flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
-    match network {
-        Network::Off | Network::Alone | Network::Outlet => flags |= libc::CLONE_NEWNET,
-        Network::On => {}
-    }
+pub(super) fn enter() -> Result<Side, Failure> {
+    let flags = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWIPC;
     let user = UserNamespace::here();
     let may = rustix::thread::capabilities(None)
         .is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN));
@@ -61,7 +82,7 @@ fn split(flags: c_int, user: UserNamespace) -> std::io::Result<Side> {
 
 /// Gives this process, and what it starts, a network of its own. Root makes it as it is; anyone else
 /// makes a user namespace first, and is in it who they were.
-pub(super) fn leave_the_network() -> Result<(), Failure> {
+fn leave_the_network() -> Result<(), Failure> {
     let user = UserNamespace::here();
     if sys::unshare(libc::CLONE_NEWNET).is_ok() {
         return Ok(());

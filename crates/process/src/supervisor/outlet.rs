@@ -4,8 +4,8 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::OrFail;
+use crate::descriptors::send_with_fds;
 use crate::outlet::OUTLET;
-use crate::reexec::send_with_fds;
 use crate::stage::Stage;
 use crate::sys;
 use crate::wire::Failure;
@@ -17,5 +17,5 @@ pub(super) fn open(channel: Option<OwnedFd>) -> Result<(), Failure> {
     let channel = channel
         .ok_or_else(|| std::io::Error::from_raw_os_error(libc::EBADF))
         .or_fail(Stage::Outlet, "channel")?;
-    send_with_fds(&channel, 0, &[listener.as_fd()]).or_fail(Stage::Outlet, "send")
+    send_with_fds(&channel, &[0], &[listener.as_fd()]).or_fail(Stage::Outlet, "send")
 }

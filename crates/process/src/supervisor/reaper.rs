@@ -9,6 +9,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::control::{Control, Wish};
 use super::limits::Held;
+use super::nursery::drain;
 use super::tree;
 use crate::exit::{Ending, Exit};
 use crate::wire::Report;
@@ -191,10 +192,7 @@ impl Reaper {
         }
         // An interrupted or failed wait is only an early look around.
         let _ = poll(&mut fds, timeout.as_ref());
-        let mut spent = [0_u8; 512];
-        while let Ok(count) = rustix::io::read(signals, &mut spent)
-            && count > 0
-        {}
+        drain(signals);
     }
 
     fn listen(&mut self, control: &mut Control) {

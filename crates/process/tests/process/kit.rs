@@ -137,6 +137,13 @@ impl Place {
     }
 }
 
+/// The same command with another copy of the program.
+pub(crate) fn at(copy: &Path, command: &Command) -> Command {
+    let mut other = Command::new(copy);
+    other.args(command.get_args());
+    other
+}
+
 /// Runs to the end and gives all it said.
 pub(crate) fn finish(command: &mut Command) -> Finished {
     let Output {

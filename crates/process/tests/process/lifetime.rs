@@ -123,8 +123,16 @@ fn a_parent_that_is_killed_takes_the_tree_along(
     wait_for_output(&mut running, "up\n");
     let kit = children_named(std::process::id(), &mark);
     assert_eq!(kit.len(), 1, "the testkit is our one child with the mark");
+    let nursery = children_of(kit[0]);
+    assert_eq!(nursery.len(), 1, "one nursery: {nursery:?}");
+    let mut supervisors = children_of(nursery[0]);
+    assert!(!supervisors.is_empty());
     kill(kit[0]);
     assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+    supervisors.push(nursery[0]);
+    for pid in supervisors {
+        assert!(ended(pid), "{pid} is left behind");
+    }
 }
 
 #[rstest]
@@ -143,7 +151,11 @@ fn a_supervisor_that_is_killed_takes_the_namespace_along(
     );
     wait_for_output(&mut running, "up\n");
     let kit = children_named(std::process::id(), &mark);
-    let supervisors = children_of(kit[0]);
+    let nursery = children_of(kit[0]);
+    assert_eq!(nursery.len(), 1, "one nursery: {nursery:?}");
+    // The other is the spare one.
+    let mut supervisors = children_of(nursery[0]);
+    supervisors.retain(|pid| !children_of(*pid).is_empty());
     assert_eq!(supervisors.len(), 1, "one supervisor: {supervisors:?}");
     kill(supervisors[0]);
     let mut status = running.0.wait().unwrap().code();
@@ -253,6 +265,18 @@ fn wait_for_output(running: &mut crate::kit::Running, expected: &str) {
     assert_eq!(String::from_utf8_lossy(&seen), expected);
 }
 
+/// Waits, within reason, until there is no such process, or only its exit code.
+pub(crate) fn ended(pid: u32) -> bool {
+    for _ in 0..500 {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+        if stat.map_or(true, |text| text.contains(") Z ")) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
 fn children_named(parent: u32, marker: &str) -> Vec<u32> {
     let marked = alive(marker);
     children_of(parent)
@@ -261,7 +285,7 @@ fn children_named(parent: u32, marker: &str) -> Vec<u32> {
         .collect()
 }
 
-fn children_of(parent: u32) -> Vec<u32> {
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     std::fs::read_dir("/proc")
         .unwrap()
         .flatten()
@@ -273,7 +297,7 @@ fn children_of(parent: u32) -> Vec<u32> {
         .collect()
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.cast_signed()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
 }

@@ -1,0 +1,185 @@
+//! The nursery as its parent holds it: one process that was executed once and forks a supervisor for
+//! each child.
+//!
+//! Executing a large program again costs some milliseconds, of which most are its relocations; a fork
+//! of one that is there costs a tenth of that. The nursery is single-threaded, as the supervisor has
+//! to be, and sees descriptors only, never what is to be run.
+//!
+//! It ends by itself when its parent lets go of the socket, or dies, and what it started has ended.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Mutex, PoisonError};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::descriptors::send_with_fds;
+use crate::program::SUPERVISE_WORD;
+use crate::spec::Net;
+use crate::wire::{NURSERY, SUPERVISE, SUPERVISE_APART};
+
+/// Where the nursery of a program is, once there is one.
+#[derive(Debug, Default)]
+pub(crate) struct Nursery(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    running: Option<Running>,
+    /// Counts them, so that one can be told from the next.
+    generation: u64,
+}
+
+#[derive(Debug)]
+struct Running {
+    /// The parent's end. Nobody else has it, so that its end is ours.
+    socket: OwnedFd,
+    /// The runtime reaps it, also after this is dropped.
+    process: tokio::process::Child,
+}
+
+/// A request that is under way to a nursery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) generation: u64,
+    pub(crate) age: Age,
+}
+
+/// What is known of the nursery that was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    /// It was there.
+    Old,
+    /// It was started for this request, and is the first.
+    First,
+    /// It was started for this request, because the one before was gone.
+    Replacement,
+}
+
+/// Why a request did not get under way.
+#[derive(Debug)]
+pub(crate) enum AskError {
+    /// The nursery has not taken those before; it may be asked again soon.
+    Busy,
+    /// There is none, and none can be started.
+    Start(io::Error),
+}
+
+impl Nursery {
+    /// Asks for a supervisor with these: the socket, and the child's two outputs. Starts the nursery
+    /// if there is none.
+    pub(crate) fn ask(
+        &self,
+        program: &Path,
+        net: Net,
+        fds: &[BorrowedFd<'_>; 3],
+    ) -> Result<Asked, AskError> {
+        let request = match net {
+            Net::Ours => [SUPERVISE],
+            Net::Own => [SUPERVISE_APART],
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = &kept.running {
+            match send_with_fds(&running.socket, &request, fds) {
+                Ok(()) => {
+                    return Ok(Asked {
+                        generation: kept.generation,
+                        age: Age::Old,
+                    });
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Err(AskError::Busy);
+                }
+                Err(error) if is_gone(&error) => kept.running = None,
+                Err(error) => return Err(AskError::Start(error)),
+            }
+        }
+        let running = Running::start(program).map_err(AskError::Start)?;
+        match send_with_fds(&running.socket, &request, fds) {
+            Ok(()) => {}
+            // It is gone already; the end of what it was to be given says so.
+            Err(error) if is_gone(&error) => {}
+            Err(error) => return Err(AskError::Start(error)),
+        }
+        kept.running = Some(running);
+        let age = match kept.generation {
+            0 => Age::First,
+            _ => Age::Replacement,
+        };
+        kept.generation += 1;
+        Ok(Asked {
+            generation: kept.generation,
+            age,
+        })
+    }
+
+    /// Ends one that does not answer, unless there is another by now. What it has started goes on.
+    pub(crate) fn give_up(&self, generation: u64) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.generation == generation
+            && let Some(mut running) = kept.running.take()
+        {
+            // It may have ended by itself, which is as good.
+            let _ = running.process.start_kill();
+        }
+    }
+
+    /// Its process id, while there is one.
+    pub(crate) fn id(&self) -> Option<u32> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.running.as_ref()?.process.id()
+    }
+}
+
+impl Running {
+    /// Starts it with nothing but a word in its arguments and the socket as its input.
+    fn start(program: &Path) -> io::Result<Self> {
+        // Packets: each request is taken whole.
+        let (ours, theirs) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
+        send_with_fds(&ours, &[NURSERY], &[our_pidfd()?.as_fd()])?;
+        let process = execute(program, Stdio::from(theirs))?;
+        Ok(Self {
+            socket: ours,
+            process,
+        })
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset | io::ErrorKind::NotConnected
+    )
+}
+
+/// Our own pidfd, for who is to end with us: a number could be another process by the time it is
+/// looked up.
+pub(crate) fn our_pidfd() -> io::Result<OwnedFd> {
+    Ok(rustix::process::pidfd_open(
+        rustix::process::getpid(),
+        rustix::process::PidfdFlags::empty(),
+    )?)
+}
+
+#[expect(
+    clippy::disallowed_types,
+    reason = "this is the one place where the house starts a process"
+)]
+fn execute(program: &Path, socket: Stdio) -> io::Result<tokio::process::Child> {
+    // The command keeps our copy of the socket open, so it must not live on.
+    tokio::process::Command::new(program)
+        .arg(SUPERVISE_WORD)
+        .env_clear()
+        .stdin(socket)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        // Not in our terminal's foreground group: Ctrl-C reaches us, and we end the trees.
+        .process_group(0)
+        .spawn()
+}

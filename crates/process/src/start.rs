@@ -1,0 +1,236 @@
+//! Starting a child: the nursery is asked for a supervisor, and the supervisor is given its order.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream as BlockingStream;
+use std::time::Duration;
+
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout_at};
+
+use crate::child::{Child, Spawned, Supervisor};
+use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
+use crate::error::SpawnError;
+use crate::input::Ends;
+use crate::nursery::{Age, AskError, Asked, our_pidfd};
+use crate::outlet::{self, Channel};
+use crate::output::Output;
+use crate::program::SupervisorProgram;
+use crate::spec::{ChildSpec, Confinement, Net, Network, Stdin};
+use crate::validate::validate;
+use crate::wire::{
+    ANSWER_BYTES, Answer, Garbled, HELLO, HELLO_WITH_CHANNEL, MAX_FRAME, Order, Task,
+};
+
+/// How long a supervisor may take until the child runs; a machine under load needs some of it.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often a child is tried whose nursery ended before it had a supervisor: that may have been
+/// another child's fault, or that of whoever ends processes here.
+const ATTEMPTS: u32 = 3;
+
+/// Between two requests to a nursery that has many of them.
+const BUSY: Duration = Duration::from_millis(1);
+
+/// What is said with the command that found it so.
+const STARTED_ANEW: &str =
+    "the process that starts commands was gone, killed from outside, and was started anew";
+
+/// Starts a child under a supervisor and waits until its program runs.
+///
+/// # Errors
+/// [`SpawnError`]; then nothing is left running. Nothing is ever run with less confinement than the
+/// specification says.
+pub async fn spawn(program: &SupervisorProgram, spec: ChildSpec) -> Result<Spawned, SpawnError> {
+    start(program, spec, Task::Execute).await
+}
+
+pub(crate) async fn start(
+    program: &SupervisorProgram,
+    spec: ChildSpec,
+    task: Task,
+) -> Result<Spawned, SpawnError> {
+    validate(&spec, task)?;
+    let plan = Plan {
+        stdin: spec.stdin.clone(),
+        net: spec.confinement.net(),
+        wants_outlet: match &spec.confinement {
+            Confinement::Confined(confined) => confined.network == Network::Outlet,
+            Confinement::WrapperWithOutlet => true,
+            Confinement::Unconfined | Confinement::Wrapper => false,
+        },
+        order: Order { task, spec }.encode(),
+    };
+    if plan.order.len() > MAX_FRAME {
+        return Err(SpawnError::Invalid(
+            "arguments and environment are too large",
+        ));
+    }
+    for _ in 0..ATTEMPTS {
+        match attempt(program, &plan).await {
+            Ok(spawned) => return Ok(spawned),
+            Err(Missed::Refused(error)) => return Err(error),
+            // Nothing has run, so it may be tried again.
+            Err(Missed::Unheard(Age::Old | Age::Replacement)) => {}
+            // The first one that is gone at once is not the program it should be.
+            Err(Missed::Unheard(Age::First)) => break,
+        }
+    }
+    Err(SpawnError::NotASupervisor)
+}
+
+/// Why there is no child.
+enum Missed {
+    Refused(SpawnError),
+    /// The nursery, of this age, ended before there was a supervisor.
+    Unheard(Age),
+}
+
+impl From<SpawnError> for Missed {
+    fn from(error: SpawnError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// What a child is to get, however often it is tried.
+struct Plan {
+    stdin: Stdin,
+    net: Net,
+    wants_outlet: bool,
+    order: Vec<u8>,
+}
+
+async fn attempt(program: &SupervisorProgram, plan: &Plan) -> Result<Spawned, Missed> {
+    let Ends {
+        ours: input,
+        theirs: stdin,
+    } = Ends::of(&plan.stdin).map_err(io_error("make the command's input"))?;
+    let (output, writers) = Output::new().map_err(io_error("make the command's pipes"))?;
+    let channel = plan
+        .wants_outlet
+        .then(Channel::new)
+        .transpose()
+        .map_err(io_error("make the way to the network"))?;
+    let (ours, theirs) = control_pair(stdin.as_ref(), channel.as_ref())
+        .map_err(io_error("make the supervisor's socket"))?;
+    // The message holds it until the supervisor takes it; another copy would keep a pipe open.
+    drop(stdin);
+    let control = UnixStream::from_std(ours).map_err(io_error("watch the supervisor's socket"))?;
+    let deadline = Instant::now() + START_TIMEOUT;
+    let unresponsive = || SpawnError::Unresponsive {
+        seconds: START_TIMEOUT.as_secs(),
+    };
+
+    let fds = [&theirs, &writers.stdout, &writers.stderr].map(AsFd::as_fd);
+    let asking = ask(program, plan.net, &fds);
+    let asked = match timeout_at(deadline, asking).await {
+        Ok(asked) => asked.map_err(io_error("start the supervisor"))?,
+        Err(_elapsed) => return Err(unresponsive().into()),
+    };
+    // From here on they are the supervisor's, whose end is heard only then.
+    drop((theirs, writers));
+
+    let supervisor = match timeout_at(deadline, hear(&control)).await {
+        Ok(Ok(Some(supervisor))) => supervisor,
+        Ok(Ok(None)) => return Err(Missed::Unheard(asked.age)),
+        Ok(Err(error)) => return Err(io_error("start the supervisor")(error).into()),
+        Err(_elapsed) => {
+            program.nursery().give_up(asked.generation);
+            return Err(unresponsive().into());
+        }
+    };
+    let mut child = Child::new(control, supervisor);
+    if asked.age == Age::Replacement {
+        child.note(STARTED_ANEW);
+    }
+    match timeout_at(deadline, child.give(&plan.order)).await {
+        Ok(Ok(())) => {
+            let outlet = channel.map(|channel| outlet::take(channel.ours));
+            Ok(Spawned {
+                child,
+                output,
+                input,
+                outlet: outlet
+                    .transpose()
+                    .map_err(io_error("take the way to the network"))?,
+            })
+        }
+        Ok(Err(error)) => {
+            child.abandon();
+            Err(error.into())
+        }
+        Err(_elapsed) => {
+            child.abandon();
+            Err(unresponsive().into())
+        }
+    }
+}
+
+/// Until the nursery has taken what it was asked before.
+async fn ask(
+    program: &SupervisorProgram,
+    net: Net,
+    fds: &[BorrowedFd<'_>; 3],
+) -> io::Result<Asked> {
+    loop {
+        match program.nursery().ask(program.path(), net, fds) {
+            Ok(asked) => return Ok(asked),
+            Err(AskError::Busy) => tokio::time::sleep(BUSY).await,
+            Err(AskError::Start(error)) => return Err(error),
+        }
+    }
+}
+
+/// The supervisor's first word; none where the socket ends without.
+async fn hear(control: &UnixStream) -> io::Result<Option<Supervisor>> {
+    let mut bytes = [0; ANSWER_BYTES];
+    let heard = control.async_io(Interest::READABLE, || {
+        receive_with_fds(control, &mut bytes, Wait::No)
+    });
+    let (count, fds) = match heard.await {
+        Ok(heard) => heard,
+        // It went with what we have sent.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if count == 0 {
+        return Ok(None);
+    }
+    match Answer::decode(&bytes[..count]) {
+        // Without it we have too many descriptors to take another.
+        Ok(Answer::Here(pid)) => match fds.into_iter().next() {
+            Some(pidfd) => Ok(Some(Supervisor { pid, pidfd })),
+            None => Err(io::Error::from_raw_os_error(libc::EMFILE)),
+        },
+        Ok(Answer::NotForked(errno)) => Err(io::Error::from_raw_os_error(errno)),
+        Err(Garbled) => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Our end and the supervisor's, with our own pidfd already under way to it: a number could be
+/// another process by the time it is looked up. With it goes what the child reads.
+fn control_pair(
+    stdin: Option<&OwnedFd>,
+    channel: Option<&Channel>,
+) -> io::Result<(BlockingStream, OwnedFd)> {
+    let (ours, theirs) = BlockingStream::pair()?;
+    let myself = our_pidfd()?;
+    let hello = match channel {
+        Some(_) => HELLO_WITH_CHANNEL,
+        None => HELLO,
+    };
+    let theirs_of = channel.map(|channel| &channel.theirs);
+    let fds: Vec<_> = [Some(&myself), theirs_of, stdin]
+        .into_iter()
+        .flatten()
+        .map(AsFd::as_fd)
+        .collect();
+    send_with_fds(&ours, &[hello], &fds)?;
+    ours.set_nonblocking(true)?;
+    Ok((ours, OwnedFd::from(theirs)))
+}
+
+fn io_error(what: &'static str) -> impl Fn(io::Error) -> SpawnError {
+    move |source| SpawnError::Io { what, source }
+}
