@@ -11,7 +11,7 @@ use crate::parts::AgentParts;
 use crate::recover;
 use crate::request::{Input, RunEnd, RunRequest, TurnWorkflow};
 use crate::run::Run;
-use crate::session::{Session, Sessions};
+use crate::session::{Session, SessionGuard, Sessions};
 use crate::workflow::{WorkflowChoice, Workflows};
 use crate::writer::append;
 
@@ -117,6 +117,16 @@ impl Agent {
         let end = Box::pin(run.call_directly(call)).await?;
         taken.keep(run.into_log().await);
         Ok(end)
+    }
+
+    /// Keeps runs of this process from a session, until what this gives is dropped. What is known
+    /// of the session is forgotten.
+    ///
+    /// # Errors
+    /// [`RunError::Busy`] when a run works on it.
+    pub fn hold(&self, scope: &Scope, session: &SessionId) -> Result<SessionGuard, RunError> {
+        let taken = self.sessions.take(scope.clone(), session.clone())?;
+        Ok(taken.only_held())
     }
 
     /// Ends in the log the runs of a session that have no end, because the process that made them

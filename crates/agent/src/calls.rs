@@ -119,7 +119,7 @@ impl Run<'_> {
             }));
         }
         RunHandle {
-            who: self.session.who.clone(),
+            who: self.session.acting(),
             session: self.session.id.clone(),
             run: self.writer.run().clone(),
             attended: self.session.attended,

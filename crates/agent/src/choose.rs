@@ -69,6 +69,8 @@ pub(crate) struct Open {
     pub(crate) words: Words,
     pub(crate) tools: bool,
     pub(crate) workflow: Option<TurnWorkflow>,
+    /// The workflow of the turn before, where there was one: none where that followed none.
+    pub(crate) so_far: Option<Option<String>>,
 }
 
 /// What was chosen.
@@ -121,7 +123,11 @@ impl Run<'_> {
         };
         let workflow = async {
             match open.workflow {
-                Some(wanted) => self.choose_workflow(&model, wanted, &open.words).await,
+                Some(wanted) => {
+                    let so_far = open.so_far.as_ref();
+                    self.choose_workflow(&model, wanted, &open.words, so_far)
+                        .await
+                }
                 None => Choice::nothing(),
             }
         };

@@ -47,12 +47,14 @@ impl Run<'_> {
             attended: Attended::No,
             ..self.handle(&view).await
         };
-        let output = match self.parts.pipeline.run(&view, call, &handle).await? {
+        let output = match self.parts.pipeline.run_direct(&view, call, &handle).await? {
             CallEnd::Waiting(_) => {
-                let error = ErrorInfo::new(
+                let mut error = ErrorInfo::new(
                     Code::Unavailable,
                     "the call waits for an answer, and a direct call cannot",
                 );
+                // It would wait again.
+                error.retryable = false;
                 let error = error.with_hint("let a run make it");
                 let output = Arc::new(ToolOutput::failed(&name, id, args, error));
                 let message = Arc::new(recover::message_of(output.clone(), clock));

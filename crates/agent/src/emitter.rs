@@ -75,7 +75,12 @@ impl Emitter {
     }
 
     /// Shows the events whose numbers were reserved, then what waited.
-    pub(crate) fn stored(&self, first: EventSeq, at: UnixMs, bodies: Vec<EventBody>) {
+    pub(crate) fn stored(
+        &self,
+        first: EventSeq,
+        at: UnixMs,
+        bodies: impl Iterator<Item = EventBody>,
+    ) {
         let mut state = self.lock();
         for (number, body) in (first.0..).zip(bodies) {
             self.hand_on(EventSeq(number), at, body);
@@ -92,6 +97,9 @@ impl Emitter {
 
     fn release(&self, state: &mut State) {
         state.storing = false;
+        if state.held.is_empty() {
+            return;
+        }
         let now = self.clock.now();
         for body in std::mem::take(&mut state.held) {
             self.send(state, body, now);

@@ -19,6 +19,24 @@ pub trait SessionSource: Send + Sync {
     /// # Errors
     /// [`CallHostError`] when it cannot be opened.
     async fn open(&self, who: Arc<Principal>, id: &SessionId) -> Result<Session, CallHostError>;
+
+    /// Waits until there is what a run or a listing needs, as far as it comes soon.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when there cannot be what is needed.
+    async fn ready(&self) -> Result<(), CallHostError> {
+        Ok(())
+    }
+
+    /// Waits until there is what a call of this tool needs, as long as that may take. What is
+    /// always there needs nothing, whatever else is slow.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when there cannot be what is needed.
+    async fn ready_for(&self, tool: &str) -> Result<(), CallHostError> {
+        let _always_there = tool;
+        Ok(())
+    }
 }
 
 /// An agent and the sessions it works on.
@@ -50,6 +68,22 @@ impl Host {
         who: Arc<Principal>,
         id: &SessionId,
     ) -> Result<Session, CallHostError> {
+        self.sessions.ready().await?;
+        self.sessions.open(who, id).await
+    }
+
+    /// Opens a session of `who`, or makes it, for a call of this tool: what else is slow is not
+    /// waited for.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when it cannot be opened.
+    pub async fn open_to_call(
+        &self,
+        who: Arc<Principal>,
+        id: &SessionId,
+        tool: &str,
+    ) -> Result<Session, CallHostError> {
+        self.sessions.ready_for(tool).await?;
         self.sessions.open(who, id).await
     }
 }
@@ -66,6 +100,16 @@ impl CallHost for Host {
         Ok(session.proxy.view(&facts).listing())
     }
 
+    async fn callable(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        let session = self.open(Arc::new(who.clone()), session).await?;
+        let facts = self.agent.facts(&session).await?;
+        Ok(session.proxy.view(&facts).callable())
+    }
+
     async fn call(
         &self,
         who: Arc<Principal>,
@@ -73,7 +117,7 @@ impl CallHost for Host {
         call: RawCall,
         events: Arc<dyn EventSink>,
     ) -> Result<CallEnd, CallHostError> {
-        let session = self.open(who, session).await?;
+        let session = self.open_to_call(who, session, &call.name).await?;
         self.agent
             .call(&session, call, events.cancel(), events)
             .await

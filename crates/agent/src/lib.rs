@@ -14,6 +14,7 @@ mod direct;
 mod emitter;
 mod error;
 mod failures;
+mod follow_up;
 mod history;
 mod host;
 mod inbox;
@@ -52,7 +53,7 @@ pub use prompt::{CommonPrompt, Section, SectionName, SystemPrompt};
 pub use queue::{EventQueue, NoSubscriber};
 pub use recover::is_end_of_broken_off;
 pub use request::{Answered, Input, Note, RunEnd, RunRequest, TurnWorkflow};
-pub use session::{Session, Told};
+pub use session::{Session, SessionGuard, Told};
 pub use standing::Standing;
 pub use turn_log::TurnLog;
 pub use workflow::{

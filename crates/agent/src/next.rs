@@ -111,9 +111,7 @@ fn is_answered(log: &TurnLog) -> bool {
 
 impl TurnLog {
     fn has_ended(&self, run: &outfitter_core::RunId) -> bool {
-        self.runs
-            .get(run)
-            .is_some_and(|seen| seen.finished.is_some())
+        !self.unfinished.contains_key(run)
     }
 
     /// The calls that have neither a result nor an answer to wait for.

@@ -16,7 +16,6 @@ use crate::turn_log::TurnLog;
 pub(crate) fn broken_off(log: &TurnLog, at: UnixMs, clock: &dyn Clock) -> Vec<NewEntry> {
     log.unfinished
         .iter()
-        .filter_map(|run| log.runs.get_key_value(run))
         .flat_map(|(run, seen)| {
             let mut event = seen.last_event.0;
             let mut entry = |body| {

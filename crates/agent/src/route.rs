@@ -4,6 +4,7 @@ use outfitter_core::{ModelError, ModelProvider, WorkflowInUse};
 
 use crate::aside;
 use crate::choose::{Choice, Words};
+use crate::follow_up::goes_on;
 use crate::request::TurnWorkflow;
 use crate::run::Run;
 use crate::workflow::{Workflow, WorkflowChoice};
@@ -23,6 +24,7 @@ impl Run<'_> {
         model: &dyn ModelProvider,
         wanted: TurnWorkflow,
         words: &Words,
+        so_far: Option<&Option<String>>,
     ) -> Choice<Option<WorkflowInUse>> {
         let workflows = &self.parts.settings.workflows;
         let choice = match &wanted {
@@ -39,6 +41,16 @@ impl Run<'_> {
             WorkflowChoice::Named(name) => Choice::of(workflows.get(name).map(Workflow::in_use)),
             WorkflowChoice::Lexical | WorkflowChoice::Model if workflows.all().is_empty() => {
                 Choice::of(None)
+            }
+            // It says nothing that anybody could choose by: as it is now, or none if it is gone.
+            WorkflowChoice::Lexical | WorkflowChoice::Model
+                if so_far.is_some() && goes_on(&words.last) =>
+            {
+                let kept = so_far.and_then(Option::as_deref);
+                Choice::of(
+                    kept.and_then(|name| workflows.get(name))
+                        .map(Workflow::in_use),
+                )
             }
             WorkflowChoice::Lexical => Choice::of(fitting()),
             WorkflowChoice::Model => Choice::asked(

@@ -46,6 +46,9 @@ pub struct Told {
     pub skills: Vec<String>,
     /// What a person should know when the session begins.
     pub warnings: Vec<(WarningCode, String)>,
+    /// What is configured and has not answered yet, for people: said by each run that begins
+    /// without it.
+    pub not_ready: Vec<String>,
 }
 
 impl Session {
@@ -53,6 +56,18 @@ impl Session {
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope::from(&*self.who)
+    }
+
+    /// Who acts in it: its person, and of no other conversation than this one unless the host that
+    /// they came by has its own.
+    pub(crate) fn acting(&self) -> Arc<Principal> {
+        match self.who.stream {
+            Some(_) => self.who.clone(),
+            None => Arc::new(Principal {
+                stream: Some(self.id.as_str().into()),
+                ..(*self.who).clone()
+            }),
+        }
     }
 
     /// What specs may depend on.
@@ -221,6 +236,17 @@ impl Taken {
         self.known = Some(log);
     }
 }
+
+impl Taken {
+    /// Keeps the session from others and knows nothing of it.
+    pub(crate) fn only_held(mut self) -> SessionGuard {
+        self.known = None;
+        SessionGuard(self)
+    }
+}
+
+/// A session that no run of this process works on while this is there.
+pub struct SessionGuard(#[expect(dead_code, reason = "held until it is dropped")] Taken);
 
 impl Drop for Taken {
     fn drop(&mut self) {

@@ -76,6 +76,8 @@ impl Run<'_> {
         if let Some(missing) = weak_sandbox(session) {
             entries.push(warning(WarningCode::SandboxLevel, missing));
         }
+        let not_ready = session.told.not_ready.iter();
+        entries.extend(not_ready.map(|what| warning(WarningCode::NotReady, what.as_str())));
         entries.extend(
             notes
                 .into_iter()
@@ -140,11 +142,14 @@ impl Run<'_> {
             Input::Prompt(text) => {
                 let told = told.iter().map(Message::content);
                 let new = told.chain([text.clone()]).collect();
-                Open {
-                    words: self.writer.folded(|log| Words::of_new_turn(log, new)).await,
-                    tools: true,
-                    workflow: Some(asked),
-                }
+                self.writer
+                    .folded(|log| Open {
+                        words: Words::of_new_turn(log, new),
+                        tools: true,
+                        workflow: Some(asked),
+                        so_far: log.workflow_so_far(),
+                    })
+                    .await
             }
             // Its process went away, or it was stopped, before it was chosen.
             Input::Continue | Input::Answer(_) | Input::Answers(_) => {
@@ -155,6 +160,7 @@ impl Run<'_> {
                         workflow: log
                             .may_choose_workflow()
                             .then_some(TurnWorkflow::AsConfigured),
+                        so_far: log.workflow_before(),
                     })
                     .await
             }

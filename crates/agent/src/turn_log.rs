@@ -1,7 +1,6 @@
 //! A session's log, folded: the conversation, and how far its last turn got.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use outfitter_core::{
@@ -20,9 +19,8 @@ use crate::{recover, usage};
 pub struct TurnLog {
     pub(crate) head: Seq,
     pub(crate) fence: Fence,
-    pub(crate) runs: HashMap<RunId, RunSeen>,
-    /// Those of them that have no end yet: there are few, however many runs there were.
-    pub(crate) unfinished: BTreeSet<RunId>,
+    /// The runs that have no end yet: there are few, however many runs there were.
+    pub(crate) unfinished: BTreeMap<RunId, RunSeen>,
     pub(crate) history: Vec<Exchange>,
     pub(crate) turn: Option<TurnState>,
     pub(crate) expanded: Arc<BTreeSet<ToolName>>,
@@ -35,13 +33,11 @@ pub struct TurnLog {
     chain: Chain,
 }
 
-/// A run, as its entries tell it.
+/// A run under way, as its entries tell it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunSeen {
     /// The number of its last event.
     pub(crate) last_event: EventSeq,
-    /// How it ended, once it has.
-    pub(crate) finished: Option<RunOutcome>,
     /// Whether it is a direct call, which has no model.
     pub(crate) direct: bool,
     /// How much of what is granted it may use.
@@ -81,6 +77,8 @@ pub(crate) struct TurnState {
     pub(crate) workflow_chosen: bool,
     /// The workflow that it follows, to its end.
     pub(crate) workflow: Option<Arc<WorkflowInUse>>,
+    /// The name of the one that the turn before followed, where there was a turn.
+    before: Option<Option<String>>,
     /// Model calls since its beginning, or since it was taken up again after a limit.
     pub(crate) model_calls: u32,
     /// Tokens used since then.
@@ -111,14 +109,10 @@ impl TurnLog {
     /// Takes in the next entry of the session.
     pub(crate) fn apply(&mut self, run: &RunId, event: Option<EventSeq>, body: &EntryBody) {
         self.head = self.head.plus(1);
-        let seen = match self.runs.entry(run.clone()) {
-            Entry::Occupied(seen) => seen.into_mut(),
-            Entry::Vacant(new) => {
-                self.unfinished.insert(run.clone());
-                new.insert(RunSeen::default())
-            }
-        };
-        if let Some(event) = event {
+        if let EntryBody::Event(EventBody::RunStarted(_)) = body {
+            self.unfinished.insert(run.clone(), RunSeen::default());
+        }
+        if let (Some(event), Some(seen)) = (event, self.unfinished.get_mut(run)) {
             seen.last_event = seen.last_event.max(event);
         }
         match body {
@@ -174,7 +168,7 @@ impl TurnLog {
         match event {
             EventBody::RunStarted(started) => {
                 let direct = started.model.is_none();
-                if let Some(seen) = self.runs.get_mut(run) {
+                if let Some(seen) = self.unfinished.get_mut(run) {
                     seen.direct = direct;
                     seen.mode = started.mode;
                 }
@@ -203,7 +197,7 @@ impl TurnLog {
             } => {
                 if let Some(state) = self.call_mut(tool_call_id) {
                     state.announced = Some(run.clone());
-                } else if let Some(seen) = self.runs.get_mut(run).filter(|seen| seen.direct) {
+                } else if let Some(seen) = self.unfinished.get_mut(run).filter(|seen| seen.direct) {
                     seen.direct_call =
                         Some((tool_call_id.clone(), tool_name.clone(), arguments.clone()));
                 }
@@ -226,11 +220,7 @@ impl TurnLog {
                 }
             }
             EventBody::RunFinished { outcome, output } => {
-                if let Some(seen) = self.runs.get_mut(run) {
-                    seen.finished = Some(*outcome);
-                    self.unfinished.remove(run);
-                    seen.direct_call = None;
-                }
+                self.unfinished.remove(run);
                 let in_reply = self.ends_in_reply(*outcome, output);
                 if let Some(turn) = self
                     .turn
@@ -280,15 +270,19 @@ impl TurnLog {
                             turn.failures.take(&call, output, reply);
                         }
                     }
-                } else if let Some(seen) = self.runs.get_mut(run) {
+                } else if let Some(seen) = self.unfinished.get_mut(run) {
                     seen.direct_call = None;
                 }
             }
             MessageRole::User => {
-                let mode = self.runs.get(run).map_or(Mode::Agent, |seen| seen.mode);
+                let mode = self
+                    .unfinished
+                    .get(run)
+                    .map_or(Mode::Agent, |seen| seen.mode);
                 self.turn = Some(TurnState {
                     run: Some(run.clone()),
                     mode,
+                    before: self.workflow_so_far(),
                     ..TurnState::default()
                 });
                 self.say(message, Vec::new());
@@ -389,6 +383,18 @@ impl TurnLog {
         self.turn
             .as_ref()
             .is_some_and(|turn| !turn.workflow_chosen && turn.model_calls == 0)
+    }
+
+    /// The name of the workflow that the last turn follows, where there is a turn: none where that
+    /// follows none.
+    pub(crate) fn workflow_so_far(&self) -> Option<Option<String>> {
+        let turn = self.turn.as_ref()?;
+        Some(turn.workflow.as_ref().map(|workflow| workflow.name.clone()))
+    }
+
+    /// The same of the turn before the last.
+    pub(crate) fn workflow_before(&self) -> Option<Option<String>> {
+        self.turn.as_ref()?.before.clone()
     }
 
     /// The workflow that the last turn follows, or followed.

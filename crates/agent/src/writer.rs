@@ -110,27 +110,28 @@ impl Writer {
         if entries.is_empty() {
             return Ok(());
         }
-        self.append(&mut *self.folded.lock().await, entries).await
+        self.append(&mut *self.folded.lock().await, entries).await?;
+        Ok(())
     }
 
     async fn append(
         &self,
         folded: &mut TurnLog,
         entries: Vec<NewEntry>,
-    ) -> Result<(), JournalError> {
+    ) -> Result<Vec<NewEntry>, JournalError> {
         let place = (&self.scope, &self.session);
         append(&*self.log, place, self.fence, folded, entries).await
     }
 }
 
-/// Appends to a session, and to the fold of its log.
+/// Appends to a session, and to the fold of its log. Gives back what was appended.
 pub(crate) async fn append(
     log: &dyn Log,
     (scope, session): (&Scope, &SessionId),
     fence: Fence,
     folded: &mut TurnLog,
     entries: Vec<NewEntry>,
-) -> Result<(), JournalError> {
+) -> Result<Vec<NewEntry>, JournalError> {
     let append = Append {
         session,
         expected: folded.head,
@@ -144,7 +145,20 @@ pub(crate) async fn append(
     for entry in &entries {
         folded.apply(&entry.run, entry.event, &entry.body);
     }
-    Ok(())
+    Ok(entries)
+}
+
+/// What is shown of an entry.
+fn shown(body: EntryBody) -> Option<EventBody> {
+    match body {
+        EntryBody::Event(event) => Some(event),
+        EntryBody::Request(_)
+        | EntryBody::Intent(_)
+        | EntryBody::Answer(_)
+        | EntryBody::Activated(_)
+        | EntryBody::Suggested(_)
+        | EntryBody::Workflow(_) => None,
+    }
 }
 
 #[async_trait]
@@ -152,24 +166,14 @@ impl Journal for Writer {
     async fn record(&self, bodies: Vec<EntryBody>) -> Result<(), JournalError> {
         let mut folded = self.folded.lock().await;
         let at = self.clock.now();
-        let shown: Vec<EventBody> = bodies
-            .iter()
-            .filter_map(|body| match body {
-                EntryBody::Event(event) => Some(event.clone()),
-                EntryBody::Request(_)
-                | EntryBody::Intent(_)
-                | EntryBody::Answer(_)
-                | EntryBody::Activated(_)
-                | EntryBody::Suggested(_)
-                | EntryBody::Workflow(_) => None,
-            })
-            .collect();
-        let first = self.emitter.reserve(shown.len());
+        let is_shown = |body: &EntryBody| matches!(body, EntryBody::Event(_));
+        let many = bodies.iter().filter(|body| is_shown(body)).count();
+        let first = self.emitter.reserve(many);
         let mut number = first.0;
         let entries = bodies
             .into_iter()
             .map(|body| {
-                let event = matches!(body, EntryBody::Event(_)).then(|| {
+                let event = is_shown(&body).then(|| {
                     number += 1;
                     EventSeq(number - 1)
                 });
@@ -182,7 +186,10 @@ impl Journal for Writer {
             })
             .collect();
         match self.append(&mut folded, entries).await {
-            Ok(()) => self.emitter.stored(first, at, shown),
+            Ok(stored) => {
+                let shown = stored.into_iter().filter_map(|entry| shown(entry.body));
+                self.emitter.stored(first, at, shown);
+            }
             Err(error) => {
                 self.emitter.not_stored(first);
                 return Err(error);

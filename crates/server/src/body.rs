@@ -6,7 +6,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body_util::{BodyExt as _, LengthLimitError};
-use outfitter_core::{Code, ErrorInfo};
+use outfitter_core::{Code, ErrorInfo, from_json_slice};
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
@@ -55,7 +55,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
             "failed to read the body: it must be a JSON object",
         ));
     }
-    serde_json::from_slice(bytes).map_err(|error| {
+    from_json_slice(bytes).map_err(|error| {
         let why = without_types(&error.to_string());
         Problem::malformed(format!("failed to read the body: {why}"))
     })

@@ -30,6 +30,14 @@ impl CallHost for Calls {
         self.0.host.list(who, session).await
     }
 
+    async fn callable(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        self.0.host.callable(who, session).await
+    }
+
     async fn call(
         &self,
         who: Arc<Principal>,
@@ -38,7 +46,7 @@ impl CallHost for Calls {
         events: Arc<dyn EventSink>,
     ) -> Result<CallEnd, CallHostError> {
         let unwanted = events.cancel();
-        let open = self.0.host.open(who, session).await?;
+        let open = self.0.host.open_to_call(who, session, &call.name).await?;
         let refused = |problem: Problem| refusal(&problem, session);
         let Calling { live, mut told, .. } = self
             .0

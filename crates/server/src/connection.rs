@@ -1,18 +1,21 @@
 //! Connections: accepted without delay, bounded in number and in patience, ended with the server.
 
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::rt::{Read, Write};
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use outfitter_core::Cancel;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
 use crate::seats::{Answering, Seat, Seats};
+use crate::watched::Watched;
 
 /// Connections at once. When there are as many, the next takes the place of one that is idle, and
 /// waits while none is.
@@ -21,8 +24,8 @@ const MOST: usize = 1_024;
 /// How long a connection is idle at least before it has to give its place up.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How long it may take to go.
-const LEAVE: Duration = Duration::from_millis(250);
+/// How often it is looked whether one may be asked to leave, while none may.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// How long the head of a request may take to arrive, and a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);
@@ -71,7 +74,7 @@ async fn serve_at_most(
                 }
                 let (router, stop, taken) = (router.clone(), stop.clone(), seats.take());
                 connections.spawn(async move {
-                    connection(TokioIo::new(stream), router, stop, &taken.seat).await;
+                    connection(stream, router, stop, &taken.seat).await;
                 });
             }
             Err(error) => {
@@ -95,7 +98,7 @@ async fn serve_at_most(
 async fn room(most: usize, seats: &Seats, connections: &mut JoinSet<()>) {
     while connections.len() >= most {
         seats.ask_one_to_leave(IDLE);
-        if let Ok(Some(ended)) = tokio::time::timeout(LEAVE, connections.join_next()).await {
+        if let Ok(Some(ended)) = tokio::time::timeout(LOOK, connections.join_next()).await {
             report(ended);
         }
     }
@@ -112,73 +115,71 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
 /// Serves one connection. On `stop` the request under way is answered to its end.
 pub(crate) async fn connection<I>(io: I, router: Router, stop: Cancel, seat: &Arc<Seat>)
 where
-    I: Read + Write + Unpin + Send + 'static,
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let mut connection = std::pin::pin!(
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
-            .max_buf_size(HEAD_BYTES)
-            .serve_connection(io, Answering::new(router, seat.clone()))
-    );
+    let io = TokioIo::new(Watched::new(io, seat.clone()));
+    let mut connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(io, Answering::new(router, seat.clone()));
+    let mut serving = Pin::new(&mut connection);
     let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+        ended = serving.as_mut() => ended,
         () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+            serving.as_mut().graceful_shutdown();
+            serving.await
         }
         () = seat.asked_to_leave() => {
-            connection.as_mut().graceful_shutdown();
-            tokio::select! {
-                ended = connection.as_mut() => ended,
-                // The head of a request that has begun and does not end is waited for no longer.
-                () = tokio::time::sleep(LEAVE) => match seat.is_idle() {
-                    true => return,
-                    false => connection.await,
-                },
+            serving.as_mut().graceful_shutdown();
+            // What has come is looked at once more. The head of a request that has begun and does
+            // not end is waited for no longer.
+            match futures_util::poll!(serving.as_mut()) {
+                Poll::Ready(ended) => ended,
+                Poll::Pending if seat.is_idle() => Ok(()),
+                Poll::Pending => serving.await,
             }
         }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
+    connection.into_parts().io.into_inner().end().await;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::convert::Infallible;
-    use std::pin::Pin;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::task::{Context, Poll};
+    use std::task::Context;
 
     use axum::body::Body;
     use axum::routing::get;
     use bytes::Bytes;
     use futures_util::StreamExt as _;
-    use hyper::rt::ReadBufCursor;
     use std::io::{self, IoSlice};
     use std::net::Ipv4Addr;
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadBuf};
     use tokio::sync::mpsc;
 
     /// Counts the writes that would be system calls. As on a socket, several slices are one.
     struct Counting {
-        inner: TokioIo<DuplexStream>,
+        inner: DuplexStream,
         writes: Arc<AtomicUsize>,
     }
 
-    impl Read for Counting {
+    impl AsyncRead for Counting {
         fn poll_read(
             mut self: Pin<&mut Self>,
             cx: &mut Context<'_>,
-            buf: ReadBufCursor<'_>,
+            buf: &mut ReadBuf<'_>,
         ) -> Poll<io::Result<()>> {
             Pin::new(&mut self.inner).poll_read(cx, buf)
         }
     }
 
-    impl Write for Counting {
+    impl AsyncWrite for Counting {
         fn poll_write(
             mut self: Pin<&mut Self>,
             cx: &mut Context<'_>,
@@ -235,7 +236,7 @@ mod tests {
         let (mut client, server) = tokio::io::duplex(1024 * 1024);
         let writes = Arc::new(AtomicUsize::new(0));
         let io = Counting {
-            inner: TokioIo::new(server),
+            inner: server,
             writes: writes.clone(),
         };
         let mut tasks = JoinSet::new();
@@ -321,6 +322,43 @@ mod tests {
         tasks.join_next().await.unwrap().unwrap();
     }
 
+    /// As many half heads as there are places kept the next client waiting a quarter of a second
+    /// for each: now they go as fast as they can, those first that said something longest ago.
+    #[tokio::test(start_paused = true)]
+    async fn half_sent_requests_kept_their_places_one_after_the_other() {
+        const MOST: usize = 64;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let stop = Cancel::new();
+        let router = Router::new().route("/now", get(async || "now"));
+        let mut tasks = JoinSet::new();
+        tasks.spawn(serve_at_most(
+            MOST,
+            listener,
+            router,
+            stop.clone(),
+            Duration::ZERO,
+        ));
+        let begin = async || {
+            let mut half = TcpStream::connect(at).await.unwrap();
+            half.write_all(b"GET /now HTTP/1.1\r\nx: ").await.unwrap();
+            half
+        };
+        let mut halves = Vec::new();
+        for _ in 0..2 * MOST {
+            halves.push(begin().await);
+        }
+        let begun = tokio::time::Instant::now();
+        let mut asking = TcpStream::connect(at).await.unwrap();
+        let answer = ask(&mut asking, "/now").await;
+        assert!(answer.ends_with("now"), "{answer}");
+        // The clock stands still while anything can be done: what has passed was waited for.
+        let waited = begun.elapsed();
+        assert!(waited <= 2 * IDLE + 2 * LOOK, "{waited:?}");
+        stop.cancel();
+        tasks.join_next().await.unwrap().unwrap();
+    }
+
     #[tokio::test]
     async fn what_is_accepted_sends_at_once() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -334,12 +372,31 @@ mod tests {
     async fn a_head_that_never_ends_ends_its_connection() {
         let (mut client, server) = tokio::io::duplex(1024);
         let mut tasks = JoinSet::new();
+        let seat = Arc::new(Seat::new());
+        tasks.spawn(async move {
+            connection(server, Router::new(), Cancel::new(), &seat).await;
+        });
+        // Time passes as fast as it can: the next thing that happens is the end of its patience.
+        tokio::time::advance(Duration::from_millis(1)).await;
+        client.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(answer.contains("\"code\":\"timeout\""), "{answer}");
+        tasks.join_next().await.unwrap().unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_on_which_nothing_comes_ends_without_a_word() {
+        let (mut client, server) = tokio::io::duplex(1024);
+        let mut tasks = JoinSet::new();
         tasks.spawn(async move {
             let seat = Arc::new(Seat::new());
-            connection(TokioIo::new(server), Router::new(), Cancel::new(), &seat).await;
+            connection(server, Router::new(), Cancel::new(), &seat).await;
         });
-        client.write_all(b"GET / HTTP/1.1\r\nx: ").await.unwrap();
-        // Time passes as fast as it can: the next thing that happens is the end of its patience.
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        assert_eq!(answer, "");
         tasks.join_next().await.unwrap().unwrap();
     }
 }

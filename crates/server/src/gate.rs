@@ -31,7 +31,11 @@ pub(crate) async fn gate(State(app): State<Arc<App>>, request: Request, next: Ne
     let mut response = match admit(&app, request).await {
         Ok(Admitted::Preflight) => StatusCode::NO_CONTENT.into_response(),
         Ok(Admitted::Request(request)) => next.run(*request).await,
-        Err(problem) => return problem.into_response(),
+        Err(problem) => {
+            let mut response = problem.into_response();
+            is_ours(response.headers_mut());
+            return response;
+        }
     };
     if is_plain_refusal(&response) {
         response = Problem::malformed("the path or the query cannot be read").into_response();
@@ -40,11 +44,15 @@ pub(crate) async fn gate(State(app): State<Arc<App>>, request: Request, next: Ne
     if let Some(origin) = origin {
         may_read(headers, origin);
     }
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    is_ours(headers);
     response
+}
+
+/// A header that everything has that is answered here, and nothing that is answered for us.
+pub(crate) const OURS: header::HeaderName = header::X_CONTENT_TYPE_OPTIONS;
+
+fn is_ours(headers: &mut HeaderMap) {
+    headers.insert(OURS, HeaderValue::from_static("nosniff"));
 }
 
 enum Admitted {

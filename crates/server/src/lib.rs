@@ -27,10 +27,12 @@ mod seats;
 mod server;
 mod stream;
 mod waits;
+mod watched;
 
 pub use gate::DEFAULT_BODY_BYTES;
 pub use parts::{
-    Directory, MountMcp, Mounted, NoDirectory, ServerConfig, ServerParts, SessionHold, SessionHolds,
+    Directory, LeftBehind, MountMcp, Mounted, NoDirectory, ServerConfig, ServerParts, SessionHold,
+    SessionHolds,
 };
 pub use principals::{Caller, LocalPrincipals, Principals};
 pub use server::{ServeError, Server};

@@ -92,9 +92,25 @@ pub trait Directory: Send + Sync {
     /// Whether commands run under isolation.
     async fn sandboxed(&self) -> bool;
 
-    /// A session was deleted from the log; what belongs to it elsewhere goes too. Says what stays
+    /// A session is about to be deleted: commands of it that still run are ended first.
+    async fn end_jobs(&self, scope: &Scope, session: &SessionId);
+
+    /// A session is about to be deleted: its files go before its log, so that it can be deleted once
+    /// more where they do not.
+    async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind;
+
+    /// A session was deleted from the log; the rest that belongs to it goes too. Says what stays
     /// behind, one sentence each.
     async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String>;
+}
+
+/// What of a session could not be removed, one sentence each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// On this machine. The session is there as long as this is.
+    pub here: Vec<String>,
+    /// On another, which may be gone for good.
+    pub elsewhere: Vec<String>,
 }
 
 /// A directory with nothing in it.
@@ -121,6 +137,12 @@ impl Directory for NoDirectory {
 
     async fn sandboxed(&self) -> bool {
         false
+    }
+
+    async fn end_jobs(&self, _: &Scope, _: &SessionId) {}
+
+    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
+        LeftBehind::default()
     }
 
     async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! Who has a connection, and who gives it up when there are no more to be had.
 //!
 //! A client that keeps a connection for its next request costs little, and a thousand of them cost
-//! the next client its turn. So when all are taken, the one on which nothing has been asked for the
-//! longest time goes. One whose request is being answered never does.
+//! the next client its turn. So when all are taken, the one goes on which nothing has come for the
+//! longest time: it may be idle, or have sent half of the head of a request. One whose request is
+//! being answered never does, and none that has only just come, or been answered.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -45,7 +46,8 @@ impl Seats {
         }
     }
 
-    /// Asks the one that has been idle longest to leave, and at least so long.
+    /// Asks the one to leave on which nothing has come for the longest time, of those that have
+    /// had at least so long for the whole head of their request.
     pub(crate) fn ask_one_to_leave(&self, least: Duration) {
         let now = Instant::now();
         let state = lock(&self.0);
@@ -53,9 +55,12 @@ impl Seats {
             .taken
             .values()
             .filter(|seat| !seat.leave.is_cancelled())
-            .filter_map(|seat| Some(((*lock(&seat.idle_since))?, seat)))
-            .filter(|(since, _)| now.duration_since(*since) >= least)
-            .min_by_key(|(since, _)| *since);
+            .filter_map(|seat| {
+                let times = *lock(&seat.times);
+                let idle = now.duration_since(times.idle_since?);
+                (idle >= least).then_some((times.last_came, seat))
+            })
+            .min_by_key(|(last_came, _)| *last_came);
         if let Some((_, seat)) = longest {
             seat.leave.cancel();
         }
@@ -77,15 +82,26 @@ impl Drop for Taken {
 
 /// One connection.
 pub(crate) struct Seat {
-    /// Since when nothing is asked for; nothing while a request is being answered.
-    idle_since: Mutex<Option<Instant>>,
+    times: Mutex<Times>,
     leave: Cancel,
+}
+
+#[derive(Clone, Copy)]
+struct Times {
+    /// Since when no whole request is there; nothing while one is being answered.
+    idle_since: Option<Instant>,
+    /// When something last came, or the connection itself.
+    last_came: Instant,
 }
 
 impl Seat {
     pub(crate) fn new() -> Self {
+        let now = Instant::now();
         Self {
-            idle_since: Mutex::new(Some(Instant::now())),
+            times: Mutex::new(Times {
+                idle_since: Some(now),
+                last_came: now,
+            }),
             leave: Cancel::new(),
         }
     }
@@ -96,7 +112,20 @@ impl Seat {
     }
 
     pub(crate) fn is_idle(&self) -> bool {
-        lock(&self.idle_since).is_some()
+        lock(&self.times).idle_since.is_some()
+    }
+
+    /// Whether the head of a request has begun to come, and no more.
+    pub(crate) fn has_half_a_head(&self) -> bool {
+        let times = *lock(&self.times);
+        times
+            .idle_since
+            .is_some_and(|since| times.last_came > since)
+    }
+
+    /// Bytes came on it.
+    pub(crate) fn something_came(&self) {
+        lock(&self.times).last_came = Instant::now();
     }
 }
 
@@ -159,14 +188,18 @@ struct Busy(Arc<Seat>);
 
 impl Busy {
     fn new(seat: Arc<Seat>) -> Self {
-        *lock(&seat.idle_since) = None;
+        lock(&seat.times).idle_since = None;
         Self(seat)
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *lock(&self.0.idle_since) = Some(Instant::now());
+        let now = Instant::now();
+        *lock(&self.0.times) = Times {
+            idle_since: Some(now),
+            last_came: now,
+        };
     }
 }
 
@@ -177,6 +210,29 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_one_leaves_first_on_which_nothing_came_longest() {
+        const LEAST: Duration = Duration::from_secs(1);
+        let seats = Arc::new(Seats::default());
+        let taken: Vec<Taken> = (0..3).map(|_| seats.take()).collect();
+        for quick in [1, 0, 2] {
+            tokio::time::advance(LEAST).await;
+            taken[quick].seat.something_came();
+        }
+        let mut left = Vec::new();
+        for _ in 0..3 {
+            seats.ask_one_to_leave(LEAST);
+            let asked = taken.iter().map(|taken| taken.seat.leave.is_cancelled());
+            left.extend(
+                (0..)
+                    .zip(asked)
+                    .filter(|(_, asked)| *asked)
+                    .map(|(at, _)| at),
+            );
+        }
+        assert_eq!(left, [1, 0, 1, 0, 1, 2], "drips keep no place either");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn the_one_that_is_idle_longest_leaves_and_none_that_is_busy() {

@@ -100,7 +100,8 @@ impl Server {
                 if recovered.is_err() {
                     tracing::warn!("sessions were left that broke off");
                 }
-                recovery::end_each(&app, cut_off).await;
+                let late = app.live.end_all(grace).await;
+                recovery::end_each(&app, [cut_off, late].concat()).await;
             }
         }
         tasks.shutdown().await;

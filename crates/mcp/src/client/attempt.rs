@@ -102,8 +102,10 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
                 // far as ending by itself.
                 connection.end(&reason);
                 let since = Instant::now();
-                let _ = tokio::time::timeout(FAREWELL, watched).await;
-                patience = FAREWELL.saturating_sub(since.elapsed());
+                // One that never answered has nothing to finish.
+                let farewell = if shared.is_ready() { FAREWELL } else { Duration::ZERO };
+                let _ = tokio::time::timeout(farewell, watched).await;
+                patience = farewell.saturating_sub(since.elapsed());
                 (End::Stopped, reason)
             }
             gone = &mut watched => ended(shared, &connection, known, gone),

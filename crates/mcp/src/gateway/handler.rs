@@ -120,26 +120,23 @@ impl Handler {
         let caller = Caller::of(context, &self.shared)?;
         let listed = self
             .host
-            .list(&caller.who, &caller.session)
+            .callable(&caller.who, &caller.session)
             .await
             .map_err(|error| failed(&format!("failed to {error}")))?;
-        // A deferred tool joins when it was asked for by tool_expand_tools. What a result looks
-        // like is not said: one that is too long to be read whole is cut, and clients refuse what
-        // does not fit a schema they were given.
-        let tools = listed
-            .into_iter()
-            .filter(|tool| tool.presented)
-            .map(|tool| {
-                let schema = match &*tool.input_schema {
-                    Value::Object(schema) => schema.clone(),
-                    _ => Map::from_iter([("type".to_owned(), json!("object"))]),
-                };
-                Tool::new(
-                    tool.name.as_str().to_owned(),
-                    tool.description.to_string(),
-                    schema,
-                )
-            });
+        // Clients choose by themselves what they show to a model, so all are told. What a result
+        // looks like is not said: one that is too long to be read whole is cut, and clients refuse
+        // what does not fit a schema they were given.
+        let tools = listed.into_iter().map(|tool| {
+            let schema = match &*tool.input_schema {
+                Value::Object(schema) => schema.clone(),
+                _ => Map::from_iter([("type".to_owned(), json!("object"))]),
+            };
+            Tool::new(
+                tool.name.as_str().to_owned(),
+                tool.description.to_string(),
+                schema,
+            )
+        });
         // Another caller's list is another one.
         Ok(ListToolsResult::with_all_items(tools.collect())
             .with_ttl_ms(0)

@@ -141,7 +141,7 @@ where
 
 /// What this message is.
 pub(super) fn read(request: &Request<Bytes>) -> Plain {
-    let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(request.body()) else {
+    let Ok(envelope) = from_json_slice::<Envelope<'_>>(request.body()) else {
         return Plain::Other;
     };
     let (Some(params), "2.0") = (envelope.params, &*envelope.jsonrpc) else {
@@ -149,7 +149,7 @@ pub(super) fn read(request: &Request<Bytes>) -> Plain {
     };
     match (&*envelope.method, envelope.id) {
         ("tools/call", Some(id)) => call(request.headers(), id, params).unwrap_or(Plain::Other),
-        ("notifications/cancelled", None) => match serde_json::from_str(params.get()) {
+        ("notifications/cancelled", None) => match from_json_str(params.get()) {
             Ok(Cancelled { request_id }) => Plain::Cancelled(request_id),
             Err(_) => Plain::Other,
         },
@@ -158,7 +158,7 @@ pub(super) fn read(request: &Request<Bytes>) -> Plain {
 }
 
 fn call(headers: &HeaderMap, id: RequestId, params: &RawValue) -> Option<Plain> {
-    let params: Params<'_> = serde_json::from_str(params.get()).ok()?;
+    let params: Params<'_> = from_json_str(params.get()).ok()?;
     let raw = params.arguments.map_or("{}", RawValue::get);
     if !raw.starts_with('{') {
         return None;

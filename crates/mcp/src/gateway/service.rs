@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use outfitter_core::{CallHost, Clock, Principal};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -208,13 +208,14 @@ impl Gateway {
         B: http_body_util::BodyExt + Send + 'static,
         B::Error: Display,
     {
+        let ends = request.method() == Method::DELETE;
         let response = readable(self.inner.handle(request).await).await;
         match named {
-            Some(session) => {
-                if response.status().is_success() {
-                    self.sessions.heard(&session);
-                }
-            }
+            Some(session) if response.status().is_success() => match ends {
+                true => self.sessions.end(&session),
+                false => self.sessions.heard(&session),
+            },
+            Some(_) => {}
             None => {
                 if let Some(session) = response.headers().get(SESSION_HEADER) {
                     self.remember(session.to_str().unwrap_or_default(), &who)

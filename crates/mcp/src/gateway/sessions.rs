@@ -104,6 +104,14 @@ impl Sessions {
         }
     }
 
+    /// A session has ended, and its calls with it.
+    pub(super) fn end(&self, session: &str) {
+        self.lock().remove(session);
+        let under_way = locked(&self.under_way);
+        let of_it = under_way.iter().filter(|((of, _), _)| **of == *session);
+        of_it.for_each(|(_, cancel)| cancel.cancel());
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
         locked(&self.known)
     }
@@ -182,5 +190,7 @@ mod tests {
         assert!(!other.cancel.is_cancelled());
         drop(first);
         assert!(sessions.begin(Some("s"), &id).is_some());
+        sessions.end("t");
+        assert!(other.cancel.is_cancelled());
     }
 }

@@ -122,6 +122,14 @@ impl CallHost for Hosted {
         Ok(self.view(&Arc::new(who.clone()), session).listing())
     }
 
+    async fn callable(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Vec<Listing>, CallHostError> {
+        Ok(self.view(&Arc::new(who.clone()), session).callable())
+    }
+
     async fn call(
         &self,
         who: Arc<Principal>,
@@ -155,7 +163,7 @@ impl CallHost for Hosted {
         };
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(running, Ordering::SeqCst);
-        let end = self.pipeline.run(&view, call, &handle).await;
+        let end = self.pipeline.run_direct(&view, call, &handle).await;
         self.running.fetch_sub(1, Ordering::SeqCst);
         Ok(end?)
     }

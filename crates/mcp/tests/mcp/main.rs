@@ -12,6 +12,7 @@ mod calls;
 mod floods;
 mod gateway;
 mod gateway_client;
+mod gateway_gone;
 mod hosted;
 mod http;
 mod lazy;

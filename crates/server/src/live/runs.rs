@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use outfitter_core::{Cancel, Code, ErrorInfo, RunId, Scope, SessionId};
@@ -41,11 +43,22 @@ pub(crate) struct Live {
 #[derive(Default)]
 struct State {
     runs: HashMap<RunId, Arc<LiveRun>>,
+    /// How many works on a session there are, those that have not begun a run yet among them.
+    at_work: HashMap<Place, usize>,
     recent: HashMap<RunId, Place>,
     order: VecDeque<RunId>,
 }
 
 impl State {
+    fn leave(&mut self, place: &Place) {
+        if let Some(works) = self.at_work.get_mut(place) {
+            *works -= 1;
+            if *works == 0 {
+                self.at_work.remove(place);
+            }
+        }
+    }
+
     fn remember(&mut self, run: &RunId, place: &Place) {
         if self.recent.insert(run.clone(), place.clone()).is_none() {
             self.order.push_back(run.clone());
@@ -97,26 +110,43 @@ impl Live {
             hub,
         });
         *lock(&entry) = Some(live.clone());
+        *lock(&self.state)
+            .at_work
+            .entry(live.place.clone())
+            .or_default() += 1;
         let ending = Ending {
             state: self.state.clone(),
             live: live.clone(),
             entry,
         };
         let work = work(live.clone());
-        let mut tasks = lock(&self.tasks);
-        // Looked at under the lock: who stops the server takes the tasks after saying so.
-        if self.stop.is_cancelled() {
-            return Err(stopping());
+        {
+            let mut tasks = lock(&self.tasks);
+            if self.stop.is_cancelled() {
+                return Err(stopping());
+            }
+            reap(&mut tasks);
+            if tasks.len() >= MOST {
+                let error = ErrorInfo::new(Code::RateLimited, "as many runs as may are under way");
+                return Err(error.into());
+            }
         }
-        reap(&mut tasks);
-        if tasks.len() >= MOST {
-            let error = ErrorInfo::new(Code::RateLimited, "as many runs as may are under way");
-            return Err(error.into());
-        }
-        tasks.spawn(async move {
+        let mut work = Box::pin(async move {
             let _ending = ending;
             work.await;
         });
+        // Most direct calls are done at once, and a task costs more than they do: it wakes another
+        // thread, for nothing.
+        let mut nobody = Context::from_waker(Waker::noop());
+        let begins = AssertUnwindSafe(|| work.as_mut().poll(&mut nobody));
+        match std::panic::catch_unwind(begins) {
+            Ok(Poll::Ready(())) => {}
+            Ok(Poll::Pending) => {
+                lock(&self.tasks).spawn(work);
+            }
+            // What it panicked with has been told where it happened; it is over for all who wait.
+            Err(_) => drop(work),
+        }
         Ok((live, begun))
     }
 
@@ -126,12 +156,9 @@ impl Live {
         live.filter(|live| live.place.scope == *scope)
     }
 
-    /// Whether a run works on the session.
+    /// Whether a run works on the session, or is about to.
     pub(crate) fn is_at_work(&self, place: &Place) -> bool {
-        lock(&self.state)
-            .runs
-            .values()
-            .any(|live| live.place == *place)
+        lock(&self.state).at_work.contains_key(place)
     }
 
     /// The session of a run that this server made lately.
@@ -142,7 +169,8 @@ impl Live {
     }
 
     /// Ends every run, and waits for them: each records its end. What does not end in time is
-    /// dropped where it stands. Gives the sessions of those.
+    /// dropped where it stands. Gives the sessions of those. One that was just about to begin may
+    /// join afterwards: it is ended by another call of this, once nobody asks for runs any more.
     pub(crate) async fn end_all(&self, grace: Duration) -> Vec<Place> {
         self.stop.cancel();
         let mut tasks = std::mem::take(&mut *lock(&self.tasks));
@@ -200,9 +228,12 @@ struct Ending {
 impl Drop for Ending {
     fn drop(&mut self) {
         lock(&self.entry).take();
+        let mut state = lock(&self.state);
+        state.leave(&self.live.place);
         if let Some(run) = self.live.hub.run() {
-            lock(&self.state).runs.remove(run);
+            state.runs.remove(run);
         }
+        drop(state);
         self.live
             .hub
             .refuse(ErrorInfo::new(Code::Internal, "the run broke down before it began").into());
@@ -217,6 +248,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn place() -> Place {
         Place {
@@ -244,6 +276,43 @@ mod tests {
             panic!("it had stopped");
         };
         assert_eq!(refused.error().code, Code::Unavailable);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_begins_while_the_server_stops_ends_with_it_too() {
+        let live = Arc::new(Live::new());
+        let ended = Arc::new(AtomicBool::new(false));
+        let (server, told) = (live.clone(), ended.clone());
+        let begins = live.start(place(), |run| async move {
+            // It is on its way into the set of those that are ended, and not in it.
+            server.stop.cancel();
+            run.cancel.cancelled().await;
+            tokio::task::yield_now().await;
+            told.store(true, Ordering::SeqCst);
+        });
+        begins.unwrap();
+        live.end_all(Duration::from_secs(60)).await;
+        assert!(ended.load(Ordering::SeqCst));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_done_at_once_takes_no_task() {
+        let live = Live::new();
+        live.start(place(), |_| async {}).unwrap();
+        assert_eq!(lock(&live.tasks).len(), 0);
+        assert!(!live.is_at_work(&place()));
+    }
+
+    #[tokio::test]
+    async fn a_run_that_breaks_down_later_is_over() {
+        let live = Live::new();
+        let breaks = |_| async {
+            tokio::task::yield_now().await;
+            panic!("broken")
+        };
+        let (_, begun) = live.start(place(), breaks).unwrap();
+        assert!(begun.await.unwrap().is_err());
+        assert!(!live.is_at_work(&place()));
     }
 
     #[tokio::test]

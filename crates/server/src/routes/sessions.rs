@@ -164,6 +164,15 @@ pub(super) async fn delete(
         .hold(scope, session)
         .map_err(|error| Problem::from(&error))?;
     app.directory.end_jobs(scope, session).await;
+    let mut left = app.directory.empty(scope, session).await;
+    if !left.here.is_empty() {
+        let why = left.here.join("; ");
+        let message = format!("the session is not deleted, because not all of it can be: {why}");
+        let error = outfitter_core::ErrorInfo::new(outfitter_core::Code::Unavailable, message);
+        return Err(error
+            .with_hint("remove that, then delete it once more")
+            .into());
+    }
     app.log.delete(scope, session).await?;
     app.waits.forget(&place);
     app.histories.forget(&place);
@@ -172,7 +181,9 @@ pub(super) async fn delete(
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, %session, "artifacts of a deleted session stay behind");
     }
-    let left_behind = app.directory.forget(scope, session).await;
+    left.elsewhere
+        .extend(app.directory.forget(scope, session).await);
+    let left_behind = left.elsewhere;
     if left_behind.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

@@ -8,8 +8,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use outfitter_codec::{encode_listing, encode_tool_output};
 use outfitter_core::{
-    Arguments, CallEnd, CallHost as _, CallId, Code, ErrorInfo, Principal, RawCall, Scope, Seq,
-    SessionId,
+    Arguments, CallEnd, CallHost as _, CallId, Code, ErrorInfo, Principal, RawCall, RunId, Scope,
+    Seq, SessionId, ToolOutput,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -58,7 +58,7 @@ struct Wanted {
 }
 
 /// `POST /v1/tools/{name}/call`: down the same pipeline as a model's calls. The answer is the one
-/// output, with the status of its code.
+/// output, with the status of its code. Only a request that is no call is a problem.
 pub(super) async fn call(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Arc<Principal>>,
@@ -69,20 +69,18 @@ pub(super) async fn call(
     let id = wanted
         .session_id
         .unwrap_or_else(|| SessionId::mint(app.clock()));
-    let session = app.host.open_to_call(who, &id, &name).await?;
     let raw = wanted.arguments.as_deref().map_or("", RawValue::get);
     let call = RawCall {
         id: CallId::mint(app.clock()),
-        name,
+        name: name.clone(),
         arguments: Arguments::parse(raw),
     };
-    let (run, live, told) = app.call(session, call).await?;
-    let leaving = Leaving(live.cancel.clone());
-    let end = told.await.unwrap_or_else(|_| Err(broke_down()))?;
-    drop(leaving);
-    let output = match end {
-        CallEnd::Output(output) => output,
-        CallEnd::Waiting(_) => return Err(broke_down()),
+    let call_id = call.id.clone();
+    let mut run = None;
+    // What is asked for is a call: however it ends, also before it began, that is its one output.
+    let output = match made(&app, who, &id, call, &mut run).await {
+        Ok(output) => output,
+        Err(problem) => Arc::new(ToolOutput::unmade(name, call_id, problem.error().clone())),
     };
     let mut bytes = Vec::new();
     encode_tool_output(&output, &mut bytes).map_err(|error| unwritable(&error))?;
@@ -90,8 +88,30 @@ pub(super) async fn call(
     if let Some(error) = &output.error {
         *response.status_mut() = status_of(error.code);
     }
-    let response = with_header(response, "outfitter-run-id", run.as_str());
+    if let Some(run) = run {
+        response = with_header(response, "outfitter-run-id", run.as_str());
+    }
     Ok(with_header(response, "outfitter-session-id", id.as_str()))
+}
+
+/// How the call ended. `run` is what it was, once it is one.
+async fn made(
+    app: &Arc<App>,
+    who: Arc<Principal>,
+    session: &SessionId,
+    call: RawCall,
+    run: &mut Option<RunId>,
+) -> Result<Arc<ToolOutput>, Problem> {
+    let session = app.host.open_to_call(who, session, &call.name).await?;
+    let (begun, live, told) = app.call(session, call).await?;
+    *run = Some(begun);
+    let leaving = Leaving(live.cancel.clone());
+    let end = told.await.unwrap_or_else(|_| Err(broke_down()))?;
+    drop(leaving);
+    match end {
+        CallEnd::Output(output) => Ok(output),
+        CallEnd::Waiting(_) => Err(broke_down()),
+    }
 }
 
 fn broke_down() -> Problem {

@@ -137,3 +137,71 @@ async fn a_body_beyond_the_bound_is_413_whatever_it_says_of_its_size() {
     assert_eq!(sessions["sessions"], json!([]));
     served.stop().await;
 }
+
+/// What is answered to these bytes, which are no request that a client of ours could make.
+async fn answer_to(at: std::net::SocketAddr, bytes: &[u8]) -> (String, Value) {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut stream = tokio::net::TcpStream::connect(at).await.unwrap();
+    let _ = stream.write_all(bytes).await;
+    let mut answer = Vec::new();
+    crate::client::patient(stream.read_to_end(&mut answer))
+        .await
+        .unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let last = answer.rfind("HTTP/1.1 ").unwrap();
+    let (head, body) = answer[last..].split_once("\r\n\r\n").unwrap();
+    (head.to_owned(), serde_json::from_str(body).unwrap())
+}
+
+/// What cannot be read as a request was refused by a bare status, that says nothing.
+#[tokio::test]
+async fn a_head_that_is_no_request_was_refused_without_a_word() {
+    let served = World::new().serve().await;
+    let host = format!("host: {}\r\n", served.at);
+    let long = "x".repeat(300 * 1024);
+    let first = format!("GET /healthz HTTP/1.1\r\n{host}\r\n");
+    for (bytes, status, code) in [
+        (
+            format!("GET / HTTP/1.1\r\n{host}x: {long}\r\n\r\n"),
+            431,
+            "too_large",
+        ),
+        (
+            format!("GET /{} HTTP/1.1\r\n{host}\r\n", "x".repeat(65_600)),
+            414,
+            "too_large",
+        ),
+        (
+            "no request at all\r\n\r\n".to_owned(),
+            400,
+            "invalid_arguments",
+        ),
+        (
+            format!("GET / HTTP/1.1\r\n{host}a b: c\r\n\r\n"),
+            400,
+            "invalid_arguments",
+        ),
+        // Also behind a request that was answered.
+        (format!("{first}nonsense\r\n\r\n"), 400, "invalid_arguments"),
+        (
+            format!("POST / HTTP/1.1\r\n{host}content-length: -1\r\n\r\n"),
+            400,
+            "invalid_arguments",
+        ),
+    ] {
+        let (head, problem) = answer_to(served.at, bytes.as_bytes()).await;
+        let shown = &bytes[..bytes.len().min(80)];
+        assert!(
+            head.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{shown:?}: {head}"
+        );
+        assert!(
+            head.contains("content-type: application/problem+json"),
+            "{head}"
+        );
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["code"], code, "{problem}");
+        assert!(problem["detail"].as_str().unwrap().starts_with("the "));
+    }
+    served.stop().await;
+}

@@ -15,8 +15,8 @@ use outfitter_agent::{
 use outfitter_core::*;
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{
-    Caller, Directory, LocalPrincipals, Mounted, Principals, Server, ServerConfig, ServerParts,
-    SessionHolds,
+    Caller, Directory, LeftBehind, LocalPrincipals, Mounted, Principals, Server, ServerConfig,
+    ServerParts, SessionHolds,
 };
 use outfitter_store::{MemoryArtifacts, MemoryLog, SqliteLog};
 use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry, read_artifact};
@@ -149,6 +149,12 @@ impl Directory for Sealed {
 
     async fn sandboxed(&self) -> bool {
         false
+    }
+
+    async fn end_jobs(&self, _: &Scope, _: &SessionId) {}
+
+    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
+        LeftBehind::default()
     }
 
     async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {

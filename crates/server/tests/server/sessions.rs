@@ -122,3 +122,81 @@ async fn what_there_is_is_listed_and_what_is_not_is_an_empty_list() {
         .is_problem(405, "usage");
     served.stop().await;
 }
+
+/// Nothing at once, with a place to go on from: who followed it asked for ever.
+#[tokio::test]
+async fn a_limit_of_nothing_was_paged_for_ever() {
+    let served = World::new().serve().await;
+    let body = json!({ "session_id": "a", "arguments": {} });
+    let large = post("/v1/tools/large/call", &body).send(served.at).await;
+    let id = large.json()["artifacts"][0].as_str().unwrap().to_owned();
+    for (path, most) in [
+        ("/v1/sessions".to_owned(), 1_000),
+        ("/v1/sessions/a/messages".to_owned(), 1_000),
+        (format!("/v1/artifacts/{id}"), 16 * 1024 * 1024),
+    ] {
+        let with = |limit: &str| get(format!("{path}?limit={limit}")).send(served.at);
+        for limit in ["0", &(most + 1).to_string(), "18446744073709551615"] {
+            let refused = with(limit).await;
+            refused.is_problem(400, "invalid_arguments");
+            let detail = refused.json()["detail"].clone();
+            assert_eq!(detail, format!("limit must be 1 to {most}"), "{path}");
+        }
+        for limit in ["-1", "x", "", "18446744073709551616"] {
+            with(limit).await.is_problem(400, "invalid_arguments");
+        }
+        for limit in ["1", &most.to_string()] {
+            assert_eq!(with(limit).await.status, 200, "{path} {limit}");
+        }
+    }
+    // Behind the end there is nothing, and nothing to go on with.
+    for offset in [100_000, u64::MAX] {
+        let path = format!("/v1/artifacts/{id}?offset={offset}");
+        let behind = get(path).send(served.at).await;
+        assert_eq!((behind.status, behind.text().len()), (200, 0));
+        assert!(!behind.headers.contains_key("outfitter-next-offset"));
+    }
+    served.stop().await;
+}
+
+/// What an id may be was said by some entrances and not by others.
+#[tokio::test]
+async fn an_id_that_no_session_can_have_was_refused_without_the_rule() {
+    let served = World::new().serve().await;
+    let long = "x".repeat(129);
+    for id in [".", "..", "a/b", "a b", "caf\u{e9}", &long] {
+        let said = |answer: &crate::client::Whole, status, code| {
+            answer.is_problem(status, code);
+            let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+            assert!(
+                detail.contains(outfitter_core::SessionId::RULE),
+                "{id}: {detail}"
+            );
+        };
+        let in_path: String = id.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        for path in ["", "/messages"] {
+            let path = format!("/v1/sessions/{in_path}{path}");
+            said(&get(path).send(served.at).await, 404, "not_found");
+        }
+        let deleted = delete(format!("/v1/sessions/{in_path}"));
+        said(&deleted.send(served.at).await, 404, "not_found");
+        let body = json!({ "session_id": id, "input": "hi" });
+        let answer = post("/v1/runs", &body).send(served.at).await;
+        said(&answer, 400, "invalid_arguments");
+        let body = json!({ "session_id": id, "arguments": {} });
+        let answer = post("/v1/tools/echo/call", &body).send(served.at).await;
+        said(&answer, 400, "invalid_arguments");
+        let body = json!({ "threadId": id, "runId": "r", "messages": [] });
+        let answer = post("/agui", &body).send(served.at).await;
+        said(&answer, 400, "invalid_arguments");
+        for query in ["after", "session_id"] {
+            let of = match query {
+                "after" => "/v1/sessions",
+                _ => "/v1/artifacts/art_1",
+            };
+            let answer = get(format!("{of}?{query}={in_path}")).send(served.at).await;
+            said(&answer, 400, "invalid_arguments");
+        }
+    }
+    served.stop().await;
+}
