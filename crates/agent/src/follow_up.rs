@@ -6,15 +6,15 @@ const MAX_WORDS: usize = 8;
 /// The longest that is looked at, in bytes.
 const MAX_BYTES: usize = 200;
 
-/// Words that agree, refuse, thank or say to go on, and those that stand between them.
+/// Words that agree, refuse or say to go on, and those that stand between them.
 const WORDS: &[&str] = &[
     "a", "again", "agreed", "ahead", "all", "alright", "and", "carry", "continue", "correct", "do",
     "done", "exactly", "fine", "first", "for", "go", "good", "great", "it", "just", "keep",
     "later", "me", "more", "next", "nice", "no", "nope", "not", "now", "of", "ok", "okay", "on",
     "one", "perfect", "please", "proceed", "resume", "right", "same", "second", "so", "step",
-    "sure", "thank", "thanks", "that", "the", "then", "this", "to", "too", "try", "very", "well",
-    "with", "y", "yeah", "yep", "yes", "you", "going", "n", "both", "either", "neither", "third",
-    "last", "course", "looks", "sounds", "is", "s", "let",
+    "sure", "that", "the", "then", "this", "to", "too", "try", "very", "well", "with", "y", "yeah",
+    "yep", "yes", "you", "going", "n", "both", "either", "neither", "third", "last", "course",
+    "looks", "sounds", "is", "s", "let",
 ];
 
 /// The same without spaces between words. The longer first, so that each is taken whole.
@@ -37,8 +37,6 @@ const CHINESE: &[&str] = &[
     "对的",
     "不用",
     "不要",
-    "谢谢",
-    "多谢",
     "同意",
     "确认",
     "当然",
@@ -66,7 +64,10 @@ const CHINESE: &[&str] = &[
     "两个",
 ];
 
-/// Whether a prompt only goes on: a yes or a no, thanks, a number, "go on". Other languages than
+/// Thanks alone end something rather than go on with it.
+const THANKS: &[&str] = &["thank", "thanks", "you", "谢谢", "多谢"];
+
+/// Whether a prompt only goes on: a yes or a no, a number, "go on". Other languages than
 /// English and Chinese are not known, and what is not known says something of its own.
 pub(crate) fn goes_on(prompt: &str) -> bool {
     if prompt.len() > MAX_BYTES {
@@ -77,7 +78,11 @@ pub(crate) fn goes_on(prompt: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty())
         .collect();
-    words.len() <= MAX_WORDS && words.iter().all(|word| says_nothing(word))
+    let thanks = |word: &str| THANKS.contains(&word);
+    let only_thanks = !words.is_empty() && words.iter().all(|word| thanks(word));
+    words.len() <= MAX_WORDS
+        && !only_thanks
+        && words.iter().all(|word| thanks(word) || says_nothing(word))
 }
 
 fn says_nothing(word: &str) -> bool {
@@ -112,7 +117,7 @@ mod tests {
     #[case("keep going")]
     #[case("ok, do it")]
     #[case("OK — and then the next one, please")]
-    #[case("thanks")]
+    #[case("yes, thank you")]
     #[case("that's right")]
     #[case("2")]
     #[case("the second one")]
@@ -132,6 +137,9 @@ mod tests {
     #[case("write a poem")]
     #[case("yes, and write a poem about the sea")]
     #[case("hello")]
+    #[case("thanks")]
+    #[case("Thank you!")]
+    #[case("谢谢")]
     #[case("what is the time?")]
     #[case("stop")]
     #[case("weather")]

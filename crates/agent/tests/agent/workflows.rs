@@ -327,3 +327,56 @@ async fn a_run_that_is_stopped_while_it_is_chosen_ends_cancelled_and_may_choose_
     assert_eq!(end.unwrap().outcome, RunOutcome::Success);
     assert_eq!(said(&events).as_deref(), Some("triage"));
 }
+
+#[rstest]
+#[case::the_words(WorkflowChoice::Lexical)]
+#[case::the_model(WorkflowChoice::Model)]
+#[tokio::test]
+async fn a_yes_lost_the_workflow_of_the_conversation(#[case] choice: WorkflowChoice) {
+    // The model would choose another one each time it is asked.
+    let process = world(choice.clone()).alive(answering("[\"triage\"]"));
+    let asks = choice == WorkflowChoice::Model;
+    let first = if asks { "triage" } else { "release" };
+    for (prompt, name, asked) in [
+        ("make the release", Some(first), 1),
+        ("yes", Some(first), 1),
+        ("Go on, please.", Some(first), 1),
+        ("继续", Some(first), 1),
+        ("write a poem about the sea", asks.then_some("triage"), 2),
+        ("yes", asks.then_some("triage"), 2),
+        ("sort the reports of defects", Some("triage"), 3),
+        ("continue", Some("triage"), 3),
+    ] {
+        let (end, events) = process.prompt(prompt).await;
+        assert_eq!(end.outcome, RunOutcome::Success);
+        assert_eq!(said(&events).as_deref(), name, "{prompt}");
+        let choosing = process.model.asked.lock().unwrap();
+        let choosing = choosing
+            .iter()
+            .filter(|asked| asked.contains("You choose a workflow"));
+        assert_eq!(choosing.count(), if asks { asked } else { 0 }, "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn the_first_prompt_goes_on_with_nothing() {
+    let process = world(WorkflowChoice::Lexical).alive(answering("never asked"));
+    let (_, events) = process.prompt("continue").await;
+    assert_eq!(said(&events), None);
+}
+
+#[tokio::test]
+async fn a_workflow_that_is_gone_is_not_gone_on_with() {
+    let mut world = world(WorkflowChoice::Lexical);
+    let before = world.alive(answering("never asked"));
+    let (_, events) = before.prompt("make the release").await;
+    assert_eq!(said(&events).as_deref(), Some("release"));
+    let left = all()
+        .into_iter()
+        .filter(|one| one.name != "release")
+        .collect();
+    world.settings.workflows = Arc::new(Workflows::new(WorkflowChoice::Lexical, left));
+    let after = world.alive(answering("never asked"));
+    let (_, events) = after.prompt("yes").await;
+    assert_eq!(said(&events), None);
+}
