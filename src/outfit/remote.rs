@@ -6,7 +6,7 @@ use std::time::Duration;
 use outfitter_core::{Level, NameSet, Sandbox as _, SandboxError, Scope, SessionId};
 use outfitter_sandbox::ProcessSandbox;
 use outfitter_sandbox::ssh::{self, Identity, LaidPack, Remote, SshSession};
-use outfitter_store::{create_private_dir, path_segment};
+use outfitter_store::path_segment;
 
 use super::backends::BackendFound;
 use super::{BuildError, Outfitter};
@@ -26,12 +26,7 @@ impl Outfitter {
             unavailable("[sandbox] backend = \"ssh\" needs [sandbox] ssh, which names the account")
         })?;
         let session_dir = self.session_dir(scope, session);
-        if let Some(parent) = session_dir.parent() {
-            create_private_dir(parent).map_err(|source| BuildError::Data {
-                path: parent.display().to_string(),
-                source,
-            })?;
-        }
+        let _entered = super::sandbox::enter(&session_dir)?;
         // Sessions of a server are beside each other; one of the terminal works in the folder itself.
         let is_served = workspace == self.served_workspace(scope, session);
         let own_folder = is_served.then(|| folder_of(scope, session));

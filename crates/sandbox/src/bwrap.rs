@@ -8,18 +8,24 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use outfitter_core::{Level, SandboxError, SandboxInfo};
+use outfitter_process::remains::remove_tree_in_pool;
 use outfitter_process::{
     ChildSpec, Confined, Confinement, Ending, Limits, Network, Stdin, SupervisorProgram,
     seccomp_program, spawn,
 };
 
-use crate::bwrap_check::checked;
-use crate::hold::{Held, Hold};
+use crate::bwrap_check::{NOT_YET, checked};
+use crate::bwrap_ready::{Ready, complaint, no_pipe};
+use crate::environment::is_variable;
+use crate::hold::{Held, Hold, Variables};
 use crate::host::Host;
 use crate::launch::sandbox_error;
 use crate::local::{LocalPolicy, Session, open_held};
@@ -38,16 +44,22 @@ const PROGRAM: &str = "bwrap";
 const HINT: &str =
     "install bubblewrap (Debian: apt install bubblewrap), or take another [sandbox] backend";
 
-/// Opens the filter for `bwrap` and becomes it: a descriptor is the only way to hand it over, and
-/// the supervisor passes none on.
-const WITH_FILTER: &str = "exec 9<\"$0\" && exec \"$@\"";
+/// Opens for `bwrap` what it takes by descriptors, and becomes it: the supervisor passes none on but
+/// an input, which has further options.
+const WITH_FILTER: &str = "exec 7<&0 9<\"$0\" </dev/null && exec \"$@\"";
 const FILTER_DESCRIPTOR: &str = "9";
+const OPTIONS_DESCRIPTOR: &str = "7";
+
+/// The same, with a pipe for word of what is inside.
+const WITH_READY: &str =
+    "exec 7<&0 8>\"$1\" 9<\"$0\" </dev/null && shift && printf o >&8 && exec \"$@\"";
+
+/// The environment of `bwrap` itself. That of the command is not for what runs outside: a library
+/// that it preloads, say, would be loaded there.
+const OUTSIDE: (&str, &str) = ("PATH", "/usr/bin:/bin");
 
 /// A hidden directory: a way to what this session may use of it, and not to be listed.
 const THROUGH_ONLY: &str = "0111";
-
-/// What a probe says of a machine where it cannot be had is cut here.
-const MAX_COMPLAINT: usize = 400;
 
 /// How long the probe may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -62,6 +74,8 @@ const EMPTY: &str = "empty";
 /// How commands are put into `bwrap`.
 pub(crate) struct Bubblewrap {
     program: PathBuf,
+    session_dir: PathBuf,
+    begun: AtomicU64,
     filter: PathBuf,
     empty: PathBuf,
     rustup_home: Option<PathBuf>,
@@ -95,12 +109,12 @@ pub async fn open(session: Session, policy: LocalPolicy) -> Result<ProcessSandbo
     let mut trial = None;
     let opened = open_held(session, policy, info, |confined| {
         let nothing = ["/usr/bin/env", "true"].map(OsString::from).to_vec();
-        trial = Some(bubblewrap.hold(nothing, OsStr::new(""), &workspace, &confined));
+        trial = Some(bubblewrap.hold(nothing, &outside(), &workspace, &confined));
         Hold::Bubblewrap(bubblewrap, confined)
     })?;
     // With what is shown here, too: where it cannot be mounted, that is no command's exit.
     if let Some(trial) = trial.transpose()? {
-        let (exit, said) = run(&supervisor, trial.argv, trial.confinement).await?;
+        let (exit, said) = run(&supervisor, trial).await?;
         if exit != Some(Ending::Code(0)) {
             return Err(refused(&said));
         }
@@ -129,7 +143,7 @@ pub async fn try_out(
         }),
     };
     // One that stays behind is nobody's and small.
-    let _ = std::fs::remove_dir_all(&folder);
+    let _ = remove_tree_in_pool(folder).await;
     outcome.map(|()| version)
 }
 
@@ -149,12 +163,15 @@ fn find(host: &Host, workspace: &Path) -> Result<PathBuf, SandboxError> {
 impl Bubblewrap {
     fn prepare(program: PathBuf, session_dir: &Path, network: Network) -> std::io::Result<Self> {
         private_directory(session_dir)?;
+        Ready::sweep(session_dir);
         let filter = session_dir.join(FILTER);
         write_private(&filter, &seccomp_program(network))?;
         let empty = session_dir.join(EMPTY);
         write_private(&empty, b"")?;
         Ok(Self {
             program,
+            session_dir: session_dir.to_owned(),
+            begun: AtomicU64::new(0),
             filter,
             empty,
             rustup_home: None,
@@ -168,7 +185,7 @@ impl Bubblewrap {
         supervisor: &SupervisorProgram,
         network: Network,
     ) -> Result<(), SandboxError> {
-        let mut argv = self.beginning(network);
+        let mut argv = self.beginning(network, None);
         for (mount, path) in [
             ("--ro-bind", "/usr"),
             ("--ro-bind-try", "/lib"),
@@ -179,7 +196,7 @@ impl Bubblewrap {
             argv.extend([mount, path, path].map(OsString::from));
         }
         argv.extend(["--", "/usr/bin/env", "true"].map(OsString::from));
-        let (exit, said) = run(supervisor, argv, wrapper(network)).await?;
+        let (exit, said) = run(supervisor, alone(argv, wrapper(network))).await?;
         match exit {
             Some(Ending::Code(0)) => Ok(()),
             Some(_) => Err(refused(&said)),
@@ -193,7 +210,7 @@ impl Bubblewrap {
         supervisor: &SupervisorProgram,
     ) -> Result<String, SandboxError> {
         let argv = vec![program.into(), "--version".into()];
-        match run(supervisor, argv, Confinement::Unconfined).await? {
+        match run(supervisor, alone(argv, Confinement::Unconfined)).await? {
             (Some(Ending::Code(0)), said) => Ok(said),
             (_, said) => Err(refused(&said)),
         }
@@ -202,14 +219,17 @@ impl Bubblewrap {
     pub(crate) fn hold(
         &self,
         command: Vec<OsString>,
-        path: &OsStr,
+        env: &Variables,
         cwd: &Path,
         confined: &Confined,
     ) -> Result<Held, SandboxError> {
         let mut plan = plan(confined);
+        let path = env.iter().find(|(name, _)| name == "PATH");
+        let path = path.map(|(_, dirs)| dirs.as_os_str()).unwrap_or_default();
         self.rustup_home
             .iter()
             .for_each(|home| plan.pretend(&home.join(RUSTUP_HASHES)));
+        let names = names(env)?;
         must_exist(&command, path, cwd, &plan)?;
         if !plan.shows(cwd) {
             return Err(SandboxError::Workdir(format!(
@@ -217,8 +237,12 @@ impl Bubblewrap {
                 cwd.display()
             )));
         }
-        let command = checked(command, &plan);
-        let mut argv = self.beginning(confined.network);
+        let command = checked(command, &plan, names.into_iter());
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        let ready = Ready::in_directory(&self.session_dir, number);
+        let ready = ready.map_err(|error| sandbox_error(no_pipe(error)))?;
+        let mut argv = self.beginning(confined.network, Some(&ready));
+        argv.extend(["--args", OPTIONS_DESCRIPTOR].map(OsString::from));
         // Last, because mount points are made in them before.
         let mut read_only = vec![OsString::from("/"), "/run".into()];
         for (path, mount) in plan.mounts() {
@@ -246,16 +270,22 @@ impl Bubblewrap {
         argv.extend(["--chdir".into(), cwd.into(), "--".into()]);
         argv.extend(command);
         Ok(Held {
-            argv,
-            cwd: PathBuf::from("/"),
-            confinement: wrapper(confined.network),
+            stdin: Stdin::Bytes(environment(env)),
+            ready: Some(ready),
+            ..alone(argv, wrapper(confined.network))
         })
     }
 
     /// All that does not depend on what the command may see.
-    fn beginning(&self, network: Network) -> Vec<OsString> {
-        let mut argv: Vec<OsString> = vec!["/bin/sh".into(), "-c".into(), WITH_FILTER.into()];
-        argv.extend([self.filter.clone().into(), self.program.clone().into()]);
+    fn beginning(&self, network: Network, ready: Option<&Ready>) -> Vec<OsString> {
+        let (script, pipe) = match ready {
+            Some(ready) => (WITH_READY, Some(ready.path())),
+            None => (WITH_FILTER, None),
+        };
+        let mut argv: Vec<OsString> = vec!["/bin/sh".into(), "-c".into(), script.into()];
+        argv.push(self.filter.clone().into());
+        argv.extend(pipe);
+        argv.push(self.program.clone().into());
         argv.extend(["--seccomp", FILTER_DESCRIPTOR].map(OsString::from));
         argv.extend(["--unshare-all", "--unshare-user", "--disable-userns"].map(OsString::from));
         match network {
@@ -281,31 +311,74 @@ impl Bubblewrap {
 /// Runs a program that ends soon; none where it did not. Gives the beginning of what it says.
 async fn run(
     supervisor: &SupervisorProgram,
-    argv: Vec<OsString>,
-    confinement: Confinement,
+    held: Held,
 ) -> Result<(Option<Ending>, String), SandboxError> {
     let spec = ChildSpec {
-        argv,
-        env: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        cwd: PathBuf::from("/"),
-        stdin: Stdin::Null,
-        confinement,
+        argv: held.argv,
+        env: held.env,
+        cwd: held.cwd,
+        stdin: held.stdin,
+        confinement: held.confinement,
         limits: Limits::DEFAULT,
     };
     let mut spawned = spawn(supervisor, spec).await.map_err(sandbox_error)?;
-    let mut said = Vec::new();
+    // Held, so that the other end can be opened; how it ends says enough here.
+    let _ready = held.ready;
     let run = async {
-        while let Ok(Some((_, bytes))) = spawned.output.next().await {
-            let room = MAX_COMPLAINT.saturating_sub(said.len());
-            said.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        let said = complaint(&mut spawned).await;
+        (spawned.child.wait().await, said)
+    };
+    Ok(match tokio::time::timeout(PROBE_TIMEOUT, run).await {
+        Ok((Ok(exit), said)) => (Some(exit.ending), said),
+        Ok((Err(_), said)) => (None, said),
+        Err(_) => (None, String::new()),
+    })
+}
+
+/// A program that is all there is.
+fn alone(argv: Vec<OsString>, confinement: Confinement) -> Held {
+    Held {
+        argv,
+        env: outside(),
+        cwd: PathBuf::from("/"),
+        stdin: Stdin::Null,
+        confinement,
+        ready: None,
+    }
+}
+
+fn outside() -> Variables {
+    vec![(OUTSIDE.0.into(), OUTSIDE.1.into())]
+}
+
+/// The names of the variables: the shell inside gives them to the command, as far as it can.
+fn names(env: &Variables) -> Result<Vec<&str>, SandboxError> {
+    let names = env.iter().map(|(name, _)| {
+        name.to_str()
+            .filter(|name| is_variable(name))
+            .ok_or_else(|| {
+                let name = name.to_string_lossy();
+                SandboxError::Invalid(format!(
+                    "the shell inside cannot set a variable of the name {name:?}"
+                ))
+            })
+    });
+    names.collect()
+}
+
+/// The environment of the command, as options of `bwrap` behind zero bytes: by an input and not as
+/// arguments, which every account of this machine may read.
+fn environment(env: &Variables) -> Bytes {
+    let mut options = b"--clearenv\0".to_vec();
+    for (name, value) in env {
+        options.extend_from_slice(b"--setenv\0");
+        options.extend_from_slice(NOT_YET.as_bytes());
+        for word in [name, value] {
+            options.extend_from_slice(word.as_bytes());
+            options.push(0);
         }
-        spawned.child.wait().await
-    };
-    let ending = match tokio::time::timeout(PROBE_TIMEOUT, run).await {
-        Ok(Ok(exit)) => Some(exit.ending),
-        Ok(Err(_)) | Err(_) => None,
-    };
-    Ok((ending, String::from_utf8_lossy(&said).trim().to_owned()))
+    }
+    Bytes::from(options)
 }
 
 /// What the supervisor does for the program.

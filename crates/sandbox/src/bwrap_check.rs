@@ -10,28 +10,46 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::bwrap_ready::SAY_READY;
 use crate::mount_plan::{Mount, MountPlan};
 
 /// What tells the identity of a file; from coreutils, which are everywhere bubblewrap is.
 const STAT: [&str; 2] = ["/usr/bin/stat", "/bin/stat"];
 
-/// The exit code of a command that did not run.
-pub(crate) const NOT_AS_MEANT: i32 = 125;
+/// The exit code of a look that saw something else; nobody sees it but us.
+const NOT_AS_MEANT: i32 = 125;
 
-const WORDS: &str = "outfitter: a protected path was exchanged while the command was being started; nothing was run";
+const WORDS: &str = "a protected path was exchanged while the command was being started";
+
+/// What the name of a variable begins with until the look is over: what a variable does to the
+/// shell that looks, or to `stat`, it shall not do. A preloaded library could see anything.
+pub(crate) const NOT_YET: &str = "_outfitter_";
 
 /// The mode of what stands for a hidden directory, as `stat` prints it: a directory that can only be
 /// passed through.
 const HIDDEN_DIRECTORY: &str = "4049";
 
-/// The command behind the look, where there is something to look at.
-pub(crate) fn checked(command: Vec<OsString>, plan: &MountPlan) -> Vec<OsString> {
+/// The command behind the look, where there is something to look at, and behind word that it is
+/// next. These variables have their names only then.
+pub(crate) fn checked<'a>(
+    command: Vec<OsString>,
+    plan: &MountPlan,
+    variables: impl Iterator<Item = &'a str>,
+) -> Vec<OsString> {
     let stat = STAT.iter().find(|stat| plan.shows_file(Path::new(stat)));
-    let (Some(stat), Some(look)) = (stat, Look::at(plan)) else {
-        return command;
+    let (mut script, stat, expected) = match stat.zip(Look::at(plan)) {
+        Some((stat, look)) => (look.script(), *stat, look.expected.join("\n")),
+        None => (Vec::new(), "", String::new()),
     };
-    let mut argv: Vec<OsString> = vec!["/bin/sh".into(), "-c".into(), look.script()];
-    argv.extend([OsString::from(stat), look.expected.join("\n").into()]);
+    script.extend_from_slice(b"shift\n");
+    for name in variables {
+        let line = format!("export {name}=\"${NOT_YET}{name}\"; unset {NOT_YET}{name}\n");
+        script.extend_from_slice(line.as_bytes());
+    }
+    script.extend_from_slice(format!("{SAY_READY}\nexec \"$@\"\n").as_bytes());
+    let mut argv: Vec<OsString> = vec!["/bin/sh".into(), "-c".into()];
+    argv.push(OsString::from_vec(script));
+    argv.extend([OsString::from(stat), expected.into()]);
     argv.extend(command);
     argv
 }
@@ -77,7 +95,7 @@ impl Look {
     }
 
     /// `$0` is `stat`, `$1` what it has to say, and behind that is the command.
-    fn script(&self) -> OsString {
+    fn script(&self) -> Vec<u8> {
         let mut script = b"s=$(".to_vec();
         for (format, paths) in [("%d:%i", &self.shown), ("%f", &self.hidden)] {
             if paths.is_empty() {
@@ -90,11 +108,10 @@ impl Look {
             }
             script.extend_from_slice(b" 2>&1; ");
         }
-        let end = format!(
-            ":)\n[ \"$s\" = \"$1\" ] || {{ echo '{WORDS}' >&2; exit {NOT_AS_MEANT}; }}\nshift\nexec \"$@\"\n"
-        );
+        let end =
+            format!(":)\n[ \"$s\" = \"$1\" ] || {{ echo '{WORDS}' >&2; exit {NOT_AS_MEANT}; }}\n");
         script.extend_from_slice(end.as_bytes());
-        OsString::from_vec(script)
+        script
     }
 }
 
@@ -125,8 +142,10 @@ mod tests {
         reason = "the test runs the look as it stands"
     )]
     fn look(argv: &[OsString]) -> (Option<i32>, String) {
-        let mut command = std::process::Command::new(&argv[0]);
-        let output = command.args(&argv[1..]).output().unwrap();
+        let mut command = std::process::Command::new("/bin/sh");
+        // Where word goes that the command is next.
+        command.args(["-c", "exec 8>/dev/null && exec \"$@\"", "sh"]);
+        let output = command.args(argv).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         (output.status.code(), String::from_utf8(text).unwrap())
     }
@@ -153,7 +172,7 @@ mod tests {
         fs::create_dir(workspace.join("hidden")).unwrap();
         let plan = crate::mount_plan::plan(&confined(&workspace));
         let command = ["echo", "ran  it", "$HOME"].map(OsString::from).to_vec();
-        let argv = checked(command, &plan);
+        let argv = checked(command, &plan, std::iter::empty());
 
         // What is to be hidden is not.
         let (code, said) = look(&argv);
@@ -189,7 +208,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let workspace = dir.path().canonicalize().unwrap();
         let plan = crate::mount_plan::plan(&confined(&workspace));
-        let command = vec![OsString::from("true")];
-        assert_eq!(checked(command.clone(), &plan), command);
+        let argv = checked(vec!["true".into()], &plan, std::iter::empty());
+        assert!(
+            argv.iter()
+                .all(|word| !word.to_string_lossy().contains("stat")),
+            "{argv:?}"
+        );
+        assert_eq!(argv[3..], ["", "", "true"].map(OsString::from));
+        assert_eq!(look(&argv).0, Some(0));
     }
 }

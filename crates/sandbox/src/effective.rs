@@ -121,7 +121,7 @@ impl Effective {
             roots.iter().any(holds)
         };
         let mut hidden: Vec<Listed> = protected
-            .existing()
+            .hidden_where(&roots)
             .iter()
             .chain(&readable.hide)
             .filter(|path| path.exists() && shown(path))

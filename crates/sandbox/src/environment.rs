@@ -96,6 +96,12 @@ pub(crate) fn set(
     }
 }
 
+/// Whether a shell can set a variable of this name.
+pub(crate) fn is_variable(name: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    name.chars().all(is_word) && name.starts_with(|first: char| !first.is_ascii_digit())
+}
+
 fn path_inside(host: &Host, visible: &Visible<'_>) -> (OsString, Vec<String>) {
     let outer = host.path.clone().unwrap_or_default();
     let mut kept: Vec<PathBuf> = Vec::new();
@@ -231,5 +237,15 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), built.variables.len());
+    }
+
+    #[test]
+    fn only_what_a_shell_can_set_is_a_variable() {
+        for name in ["A", "_a", "a1_B"] {
+            assert!(is_variable(name), "{name}");
+        }
+        for name in ["", "1a", "a.b", "a=b", "a\nb", "é", "+a"] {
+            assert!(!is_variable(name), "{name:?}");
+        }
     }
 }

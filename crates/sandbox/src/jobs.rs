@@ -15,6 +15,7 @@ use tokio::task::JoinSet;
 
 use crate::job::{Job, Plan};
 use crate::launch::Launch;
+use crate::occupied::Occupied;
 use crate::records::Records;
 use crate::scratch::private_directory;
 use crate::spool::{LEFT_SPOOL_BYTES, Quota, Spool, remove_stray};
@@ -32,6 +33,7 @@ const SPOOLS: &str = "jobs";
 pub(crate) struct Jobs {
     launch: Box<dyn Launch>,
     clock: Arc<dyn Clock>,
+    _occupied: Occupied,
     spools: PathBuf,
     quota: Arc<Quota>,
     records: Arc<Records>,
@@ -77,6 +79,10 @@ impl Jobs {
         clock: Arc<dyn Clock>,
         session_dir: &Path,
     ) -> Result<Self, SandboxError> {
+        let occupied = Occupied::enter(session_dir).map_err(|source| SandboxError::Io {
+            doing: "hold the directory of the session".to_owned(),
+            source,
+        })?;
         let spools = session_dir.join(SPOOLS);
         private_directory(&spools).map_err(|source| SandboxError::Io {
             doing: "make the directory of job output".to_owned(),
@@ -91,6 +97,7 @@ impl Jobs {
         Ok(Self {
             launch: Box::new(launch),
             clock,
+            _occupied: occupied,
             spools,
             quota,
             records: Arc::new(records),

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
-use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, Stdin, SupervisorProgram, spawn};
+use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, SupervisorProgram, spawn};
 use tokio::task::JoinSet;
 
+use crate::bwrap_ready::Ready;
 use crate::environment::set;
 use crate::hold::Hold;
 use crate::jobs::MAX_RUNNING_JOBS;
@@ -66,9 +67,13 @@ impl Launch for Manner {
             source,
         })?;
         let workdir = self.workdir(&command.workdir)?;
-        let spec = self.child(command, workdir)?;
+        let (spec, ready) = self.child(command, workdir)?;
         let spawned = spawn(&self.supervisor, spec).await;
-        let started = self.open_outlet(spawned.map_err(sandbox_error)?)?;
+        let mut spawned = spawned.map_err(sandbox_error)?;
+        if let Some(ready) = ready {
+            ready.wait(&mut spawned).await?;
+        }
+        let started = self.open_outlet(spawned)?;
         Ok(Running::Here(Box::new(started)))
     }
 
@@ -106,7 +111,11 @@ impl Manner {
         })
     }
 
-    fn child(&self, command: &CommandSpec, cwd: PathBuf) -> Result<ChildSpec, SandboxError> {
+    fn child(
+        &self,
+        command: &CommandSpec,
+        cwd: PathBuf,
+    ) -> Result<(ChildSpec, Option<Ready>), SandboxError> {
         let mut env = self.environment.clone();
         for (name, value) in &command.env {
             set(&mut env, name, value.into());
@@ -115,17 +124,16 @@ impl Manner {
             CommandLine::Shell(line) => vec![SHELL.into(), "-c".into(), line.into()],
             CommandLine::Program(words) => words.iter().map(OsString::from).collect(),
         };
-        let path = env.iter().find(|(name, _)| name == "PATH");
-        let path = path.map(|(_, dirs)| dirs.clone()).unwrap_or_default();
-        let held = self.hold.hold(argv, &path, cwd, &self.protected)?;
-        Ok(ChildSpec {
+        let held = self.hold.hold(argv, env, cwd, &self.protected)?;
+        let spec = ChildSpec {
             argv: held.argv,
-            env,
+            env: held.env,
             cwd: held.cwd,
-            stdin: Stdin::Null,
+            stdin: held.stdin,
             confinement: held.confinement,
             limits: self.limits,
-        })
+        };
+        Ok((spec, held.ready))
     }
 }
 

@@ -12,6 +12,8 @@
 //! - [`opened`]: paths that no configuration can open
 //! - `launch`, `running`: how a command is started, and what is told of it while it runs
 //! - `jobs`, `job`, `spool`: the commands of a session, and their output
+//! - [`occupied`]: who is in the directory of a session
+//! - `secrets`: credentials that are opened by their own name alone
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
 //! - [`startup`]: what makes programs run outside the sandbox later, and is read only
 
@@ -20,6 +22,7 @@
 pub mod browser;
 pub mod bwrap;
 mod bwrap_check;
+mod bwrap_ready;
 pub mod effective;
 mod environment;
 pub mod files;
@@ -33,6 +36,7 @@ mod lists;
 pub mod local;
 mod mount_plan;
 pub mod network;
+pub mod occupied;
 pub mod opened;
 pub mod passthrough;
 mod process_sandbox;
@@ -41,6 +45,7 @@ mod records;
 pub mod roots;
 mod running;
 mod scratch;
+mod secrets;
 mod spool;
 pub mod ssh;
 pub mod startup;

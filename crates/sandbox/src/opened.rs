@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::protected::{Protected, by_both_names};
+use crate::secrets::BY_NAME_ONLY;
 
 /// What each command has of its own, whatever is there outside.
 const MADE_ANEW: &[&str] = &["/proc", "/sys", "/dev"];
@@ -41,7 +42,9 @@ pub fn hopeless(
     if MADE_ANEW.iter().any(|made| real.starts_with(made)) {
         return Some("is made anew for each command".to_owned());
     }
-    if let Some(why) = [path, &real].iter().find_map(|path| protected.covers(path)) {
+    // What is opened by its own name alone is named here.
+    let covers = |path: &&Path| protected.covers(path).filter(|why| *why != BY_NAME_ONLY);
+    if let Some(why) = [path, real.as_path()].iter().find_map(covers) {
         return Some(format!("is never opened: {why}"));
     }
     let ours: Vec<PathBuf> = data_dir.map(by_both_names).unwrap_or_default();
@@ -79,6 +82,8 @@ mod tests {
     #[case("HOME/data/files", [true, true], "lies in our own data")]
     #[case("HOME", [false, true], "holds our own data")]
     #[case("HOME/project", [false, false], "")]
+    #[case("HOME/.kube", [false, false], "")]
+    #[case("HOME/.kube/config", [false, false], "")]
     #[case("/usr/share", [false, false], "")]
     fn what_cannot_be_opened_says_why(
         #[case] path: &str,
@@ -87,7 +92,7 @@ mod tests {
     ) {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().canonicalize().unwrap();
-        for name in ["data/files", ".ssh/keys", "project"] {
+        for name in ["data/files", ".ssh/keys", "project", ".kube/config"] {
             fs::create_dir_all(home.join(name)).unwrap();
         }
         std::os::unix::fs::symlink(home.join(".ssh"), home.join("link")).unwrap();

@@ -12,6 +12,8 @@ use unicode_normalization::UnicodeNormalization;
 
 pub(crate) use crate::identities::Identities;
 use crate::identities::MAX_IDENTITY_DEPTH;
+use crate::secrets::{BY_NAME_ONLY, CREDENTIALS_DEPTH, still_hidden};
+pub use crate::secrets::{HOME_CREDENTIALS, SYSTEM_CREDENTIALS};
 use crate::startup::{CONFIGURATION, HOME_STARTUP, WHY_CONFIGURATION, WHY_STARTUP};
 
 /// Credentials and histories beneath a home directory. A directory covers all that is in it; a
@@ -24,7 +26,6 @@ pub const HOME_SECRETS: &[&str] = &[
     ".cargo/credentials*",
     ".git-credentials",
     ".config/git/credentials",
-    ".config/gh/hosts.yml",
     ".history",
     ".sh_history",
     ".ash_history",
@@ -158,6 +159,7 @@ impl Protected {
             fixed: Vec::new(),
         };
         protected.add(Path::new("/"), SYSTEM_SECRETS, SECRET);
+        protected.add_credentials(Path::new("/"), SYSTEM_CREDENTIALS);
         protected.add(Path::new("/"), PROCESS_VIEWS, PROCESS);
         protected
     }
@@ -173,6 +175,7 @@ impl Protected {
     pub(crate) fn of_remote_home(home: &Path) -> Self {
         let mut protected = Self::of_system();
         protected.add(home, HOME_SECRETS, SECRET);
+        protected.add_credentials(home, HOME_CREDENTIALS);
         protected.fix(home);
         protected.home = Some(home.to_owned());
         protected
@@ -182,11 +185,13 @@ impl Protected {
     #[must_use]
     pub fn and_home(mut self, home: &Path) -> Self {
         self.add(home, HOME_SECRETS, SECRET);
+        self.add_credentials(home, HOME_CREDENTIALS);
         self.fix(home);
         if let Ok(real) = home.canonicalize()
             && real != home
         {
             self.add(&real, HOME_SECRETS, SECRET);
+            self.add_credentials(&real, HOME_CREDENTIALS);
             self.fix(&real);
         }
         self.home.get_or_insert_with(|| home.to_owned());
@@ -252,6 +257,18 @@ impl Protected {
         found.sort();
         found.dedup();
         found
+    }
+
+    /// The same where these are opened: credentials that are opened by their own name are left out.
+    pub(crate) fn hidden_where(&self, opened: &[PathBuf]) -> Vec<PathBuf> {
+        let by_name = |path: &Path| self.covers(path) == Some(BY_NAME_ONLY);
+        let opened: Vec<PathBuf> = opened.iter().flat_map(|path| by_both_names(path)).collect();
+        let hidden = self.existing().into_iter();
+        let hidden = hidden.flat_map(|path| match by_name(&path) {
+            true => still_hidden(&path, &opened),
+            false => vec![path],
+        });
+        hidden.collect()
     }
 
     /// Why this absolute path is protected, if it is, whatever its spelling.
@@ -328,6 +345,13 @@ impl Protected {
         self.fixed.extend(rules);
     }
 
+    fn add_credentials(&mut self, base: &Path, paths: &[&str]) {
+        self.rules.extend(paths.iter().map(|path| Rule {
+            depth: CREDENTIALS_DEPTH,
+            ..Rule::new(base.join(path), BY_NAME_ONLY)
+        }));
+    }
+
     fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
         self.rules
             .extend(paths.iter().map(|path| Rule::new(base.join(path), why)));
@@ -397,6 +421,10 @@ mod tests {
     #[case::another_home("/home/v/.ssh/id", false)]
     #[case::machine("/etc/shadow-", true)]
     #[case::process("/proc/self/environ", true)]
+    #[case::keys_of_the_host("/etc/ssh/ssh_host_rsa_key", true)]
+    #[case::settings_of_ssh("/etc/ssh/ssh_config", false)]
+    #[case::a_cluster("/home/u/.kube/cache/x", true)]
+    #[case::a_browser("/home/u/.config/google-chrome-beta/Default/Cookies", true)]
     #[case::plain_file("/home/u/src/main.rs", false)]
     fn a_rule_meets_every_spelling(#[case] path: &str, #[case] denied: bool) {
         let protected = Protected::of_home(Path::new("/home/u"));

@@ -8,8 +8,9 @@ use crate::protected::fold;
 /// Outfitter's own configuration, by name, in every directory: each may be opened as a workspace.
 pub const CONFIGURATION: &[&str] = &["outfitter.toml", ".outfitter"];
 
-/// What is read beneath a home directory when a shell, a login, a desktop or git starts, and names
-/// programs to run. A directory covers all that is in it.
+/// What is read beneath a home directory when a shell, a login, a desktop, git, cargo or an editor
+/// starts, and names programs to run. A directory covers all that is in it; a final `*` covers every
+/// name that begins so.
 pub const HOME_STARTUP: &[&str] = &[
     ".config/outfitter",
     ".profile",
@@ -34,8 +35,32 @@ pub const HOME_STARTUP: &[&str] = &[
     ".config/autostart",
     ".config/environment.d",
     ".config/systemd",
+    ".config/plasma-workspace",
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".local/share/systemd",
     ".gitconfig",
     ".config/git",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".config/direnv",
+    ".tmux.conf",
+    ".config/tmux",
+    ".screenrc",
+    ".inputrc",
+    ".vimrc",
+    ".vim/vimrc",
+    ".config/nvim/init.*",
+    ".emacs",
+    ".emacs.d/init.el",
+    ".gdbinit",
+    ".config/gdb",
+    ".lldbinit",
+    ".lessfilter",
+    ".gradle/init.gradle",
+    ".gradle/init.d",
+    ".Rprofile",
+    ".irbrc",
 ];
 
 pub(crate) const WHY_CONFIGURATION: &str = "it is configuration of Outfitter, which says what runs outside the sandbox; only people write it";

@@ -9,6 +9,7 @@ use outfitter_process::Confined;
 use rustix::fs::{Access, access};
 
 use crate::protected::Protected;
+use crate::secrets::BY_NAME_ONLY;
 
 /// Refused paths that are told of one command; more say nothing new.
 pub(crate) const MAX_REFUSED_PATHS: usize = 10;
@@ -112,7 +113,13 @@ impl View {
         };
         let covered = self.protected.covers(path);
         if let Some(why) = covered.or_else(|| self.protected.covers(&real)) {
-            return exists.then(|| refusal(None, why))?;
+            // Credentials of this kind are opened by their own name.
+            let key = (why == BY_NAME_ONLY).then_some(READ);
+            let is_named = self.read.iter().chain(&self.write).any(|root| {
+                let named = self.protected.covers(root).is_some();
+                named && (path.starts_with(root) || real.starts_with(root))
+            });
+            return (exists && !is_named).then(|| refusal(key, why))?;
         }
         if within(&self.hidden) {
             return exists.then(|| refusal(None, "no command may see it"))?;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 use std::time::Duration;
 
 use outfitter_core::{Cancel, chain};
@@ -97,6 +98,8 @@ pub struct Chromium {
     supervisor: SupervisorProgram,
     programs: Vec<PathBuf>,
     folders: PathBuf,
+    /// Whether what others left there was looked for.
+    swept: Once,
     support: OnceCell<Support>,
     turns: Semaphore,
 }
@@ -106,11 +109,14 @@ impl Chromium {
     /// of the folders of `path`. `supervisor` holds it.
     #[must_use]
     pub fn usual(supervisor: SupervisorProgram, path: &str) -> Self {
-        let usual = BEHIND_THE_SCRIPT.iter().map(PathBuf::from);
-        let folders = path.split(':').filter(|folder| folder.starts_with('/'));
-        let named =
-            folders.flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
-        Self::one_of(supervisor, usual.chain(named).collect())
+        Self::one_of(supervisor, usual_programs(path))
+    }
+
+    /// The program that shows pages, where one is there now.
+    #[must_use]
+    pub fn program(&self) -> Option<&Path> {
+        let mut programs = self.programs.iter();
+        programs.find(|program| program.is_file()).map(|it| &**it)
     }
 
     /// The first of these programs that is there.
@@ -120,6 +126,7 @@ impl Chromium {
             supervisor,
             programs,
             folders: FOLDERS.into(),
+            swept: Once::new(),
             support: OnceCell::new(),
             turns: Semaphore::new(AT_ONCE),
         }
@@ -138,8 +145,7 @@ impl Chromium {
     /// # Errors
     /// [`BrowserError`]; then no process of it is left.
     pub async fn show(&self, page: Page<'_>, cancel: &Cancel) -> Result<Shot, BrowserError> {
-        let program = self.programs.iter().find(|program| program.is_file());
-        let program = program.ok_or(BrowserError::Missing)?;
+        let program = self.program().ok_or(BrowserError::Missing)?;
         let level = self.level().await?;
         let _turn = tokio::select! {
             biased;
@@ -147,6 +153,7 @@ impl Chromium {
             // It is never closed.
             turn = self.turns.acquire() => turn,
         };
+        self.swept.call_once(|| Folder::sweep(&self.folders));
         // Dropped last: what works in it has to be gone.
         let folder = Folder::new(&self.folders).map_err(BrowserError::Folder)?;
         let spawned = spawn(&self.supervisor, spec(program, level, folder.path())).await;
@@ -189,6 +196,14 @@ impl Chromium {
             level @ (Level::Partial | Level::Full) => Ok(level),
         }
     }
+}
+
+fn usual_programs(path: &str) -> Vec<PathBuf> {
+    let usual = BEHIND_THE_SCRIPT.iter().map(PathBuf::from);
+    let folders = path.split(':').filter(|folder| folder.starts_with('/'));
+    let named =
+        folders.flat_map(|folder| NAMES.iter().map(move |name| Path::new(folder).join(name)));
+    usual.chain(named).collect()
 }
 
 fn spec(program: &Path, level: Level, folder: &Path) -> ChildSpec {

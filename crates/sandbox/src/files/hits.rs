@@ -37,6 +37,8 @@ pub(super) struct Hits<'a> {
     /// Whether there are more hits than the limit, or than there is room for.
     pub(super) over: bool,
     pub(super) binary: bool,
+    /// In what the file is written, if that is no UTF-8.
+    pub(super) encoding: Option<&'static str>,
 }
 
 impl<'a> Hits<'a> {
@@ -58,6 +60,7 @@ impl<'a> Hits<'a> {
             bytes: 0,
             over: false,
             binary: false,
+            encoding: None,
         }
     }
 
@@ -73,9 +76,14 @@ impl<'a> Hits<'a> {
             before: Vec::new(),
             after: Vec::new(),
             count,
+            encoding: self.encoding,
         };
         match self.wanted.mode {
-            SearchMode::Content => self.hits.into_iter().map(|(hit, _)| hit).collect(),
+            SearchMode::Content => {
+                let encoding = self.encoding;
+                let hits = self.hits.into_iter();
+                hits.map(|(hit, _)| SearchHit { encoding, ..hit }).collect()
+            }
             SearchMode::Files => vec![whole_file(0)],
             SearchMode::Count => vec![whole_file(self.count)],
         }
@@ -139,6 +147,7 @@ impl<'a> Hits<'a> {
             before,
             after: Vec::new(),
             count: 0,
+            encoding: None,
         };
         self.bytes += weight(&hit);
         self.hits.push((hit, last));

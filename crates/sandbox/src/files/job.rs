@@ -9,6 +9,7 @@ use ignore::types::Types;
 use outfitter_core::{FilesError, Search, SearchFound, SearchHit, SearchMode};
 
 use super::cancel::Gone;
+use super::decoded::Decoded;
 use super::error::invalid;
 use super::hits::{Hits, Wanted, weight};
 use super::limits::{
@@ -117,13 +118,14 @@ impl<'a> Job<'a> {
 
     fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
         let mut hits = Hits::new(path, &self.matcher, self.wanted, self.gone);
-        let reader = UntilGone {
+        let mut reader = Decoded::new(UntilGone {
             file,
             gone: self.gone,
-        };
-        if let Err(error) = searcher.search_reader(&self.matcher, reader, &mut hits) {
+        });
+        if let Err(error) = searcher.search_reader(&self.matcher, &mut reader, &mut hits) {
             return Outcome::Skipped(error.to_string());
         }
+        hits.encoding = reader.encoding();
         if hits.binary {
             return Outcome::Binary;
         }

@@ -10,7 +10,7 @@
 //! - `root`, `place`, `facts`: from a caller's path to what was found
 //! - `read`, `write`, `target`, `temporary`, `parents`, `repository`, `turns`: single files
 //! - `scan`, `walk`, `ignored`, `notes`: directories
-//! - `list`, `find`, `pattern`, `search`, `job`, `hits`, `terms`: what is asked of directories
+//! - `list`, `find`, `pattern`, `search`, `job`, `decoded`, `hits`, `terms`: what is asked of directories
 //! - `commit`, `step`: several changes made together
 //! - `copy`, `copy_tree`: import and export
 //! - `quota`: how much may be written in all
@@ -41,6 +41,7 @@ mod cancel;
 mod commit;
 mod copy;
 mod copy_tree;
+mod decoded;
 mod error;
 mod facts;
 mod find;

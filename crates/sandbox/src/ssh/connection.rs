@@ -1,27 +1,22 @@
 //! One connection to the other machine, made when it is needed and again when it has dropped.
 
-use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use outfitter_core::SandboxError;
 use russh::client::{Config, Handle, Msg, connect};
-use russh::keys::agent::AgentIdentity;
-use russh::keys::agent::client::AgentClient;
-use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, load_secret_key};
 use russh::{Channel, ChannelMsg};
-use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::host_key::HostKey;
+use super::host_key::{HostKey, KnownHost};
+use super::prove::{NotTaken, Prover};
+use super::remote::Remote;
 use super::script::MAX_LINE_BYTES;
 
 /// How long the other machine may take to open a channel, once it is connected.
 const CHANNEL_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// How many keys of an agent are tried; servers take six before they hang up.
-const MAX_AGENT_KEYS: usize = 5;
 
 /// How long one of our own scripts may take.
 const SCRIPT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -42,52 +37,12 @@ const MAX_ASKING: usize = 2;
 /// The most that one of our own scripts may say.
 const MAX_SAID_BYTES: usize = 64 * 1024;
 
-/// The other machine, and who we are there.
-#[derive(Debug, Clone)]
-pub struct Remote {
-    /// Its name or address.
-    pub host: String,
-    /// Its port.
-    pub port: u16,
-    /// The account.
-    pub user: String,
-    /// How we prove that we may.
-    pub identity: Identity,
-    /// The file of keys of known hosts. A host that is not in it is refused.
-    pub known_hosts: PathBuf,
-    /// The directory of the session there, absolute.
-    pub workspace: String,
-    /// How long connecting and proving who we are may take.
-    pub connect_timeout: Duration,
-    /// After this long without a word from the other machine it is asked whether it is there; it is
-    /// given up after three questions without an answer.
-    pub keepalive: Duration,
-}
-
-/// How we prove who we are. Ed25519 and ECDSA; never a password.
-#[derive(Debug, Clone)]
-pub enum Identity {
-    /// By a private key in a file, in OpenSSH's form.
-    KeyFile {
-        /// The file.
-        path: PathBuf,
-        /// What opens the key, where it is locked.
-        passphrase: Option<SecretString>,
-    },
-    /// By any key of the agent that listens at this socket.
-    Agent(PathBuf),
-}
-
-/// A key that has been read, or where to find one.
-enum Prover {
-    Key(Arc<PrivateKey>, PathBuf),
-    Agent(PathBuf),
-}
-
 pub(crate) struct Connection {
     remote: Remote,
     prover: Prover,
     live: tokio::sync::Mutex<Live>,
+    /// How many connections there have been.
+    made: AtomicU64,
     asking: Semaphore,
 }
 
@@ -99,11 +54,35 @@ struct Live {
     failed: Option<(NoConnection, Instant)>,
 }
 
+/// A channel on which nothing has been asked yet.
+pub(super) struct Opened(Channel<Msg>);
+
+impl Opened {
+    /// Starts a line on it.
+    pub(super) async fn start(self, line: String) -> Result<Channel<Msg>, SandboxError> {
+        if line.len() > MAX_LINE_BYTES {
+            return Err(SandboxError::Invalid(format!(
+                "the command and its environment are longer than {MAX_LINE_BYTES} bytes"
+            )));
+        }
+        let started = self.0.exec(true, line).await;
+        started.map_err(|error| lost(error.to_string()))?;
+        Ok(self.0)
+    }
+}
+
+/// Opens a channel; the inner error is one of the connection.
+async fn open_on(handle: &Handle<HostKey>) -> Result<Result<Opened, russh::Error>, SandboxError> {
+    let opened = timeout(CHANNEL_TIMEOUT, handle.channel_open_session()).await;
+    let opened = opened.map_err(|_| lost("it does not answer"))?;
+    Ok(opened.map(Opened))
+}
+
 /// Why there is no connection.
 #[derive(Clone)]
-struct NoConnection {
-    reason: String,
-    hint: Option<String>,
+pub(super) struct NoConnection {
+    pub(super) reason: String,
+    pub(super) hint: Option<String>,
 }
 
 impl From<NoConnection> for SandboxError {
@@ -112,7 +91,7 @@ impl From<NoConnection> for SandboxError {
     }
 }
 
-enum Failure {
+pub(super) enum Failure {
     /// Trying again cannot help.
     Final(NoConnection),
     /// It may help.
@@ -121,22 +100,12 @@ enum Failure {
 
 impl Connection {
     pub(super) fn new(remote: Remote) -> Result<Self, SandboxError> {
-        let prover = match &remote.identity {
-            Identity::KeyFile { path, passphrase } => {
-                let passphrase = passphrase.as_ref().map(ExposeSecret::expose_secret);
-                let key = load_secret_key(path, passphrase);
-                let key = key.map_err(|error| SandboxError::Unavailable {
-                    reason: format!("the key file {} cannot be used: {error}", path.display()),
-                    hint: None,
-                })?;
-                Prover::Key(Arc::new(key), path.clone())
-            }
-            Identity::Agent(socket) => Prover::Agent(socket.clone()),
-        };
+        let prover = Prover::of(&remote.identity)?;
         Ok(Self {
             remote,
             prover,
             live: tokio::sync::Mutex::default(),
+            made: AtomicU64::new(0),
             asking: Semaphore::new(MAX_ASKING),
         })
     }
@@ -147,22 +116,12 @@ impl Connection {
 
     /// Starts a line on a channel of its own.
     pub(super) async fn start(&self, line: String) -> Result<Channel<Msg>, SandboxError> {
-        if line.len() > MAX_LINE_BYTES {
-            return Err(SandboxError::Invalid(format!(
-                "the command and its environment are longer than {MAX_LINE_BYTES} bytes"
-            )));
-        }
-        let channel = self.channel().await?;
-        channel
-            .exec(true, line)
-            .await
-            .map_err(|error| lost(error.to_string()))?;
-        Ok(channel)
+        self.channel().await?.start(line).await
     }
 
     /// A channel to one of the machine's own servers.
     pub(super) async fn subsystem(&self, name: &str) -> Result<Channel<Msg>, SandboxError> {
-        let mut channel = self.channel().await?;
+        let Opened(mut channel) = self.channel().await?;
         channel
             .request_subsystem(true, name)
             .await
@@ -184,6 +143,12 @@ impl Connection {
         }
     }
 
+    /// Connects where there is no connection, and gives the number of the one there is.
+    pub(super) async fn number(&self) -> Result<u64, SandboxError> {
+        self.handle().await?;
+        Ok(self.made.load(Ordering::Relaxed))
+    }
+
     /// Whether there is a connection, as far as is known.
     pub(super) fn is_live(&self) -> bool {
         self.live.try_lock().is_ok_and(|live| {
@@ -193,12 +158,24 @@ impl Connection {
         })
     }
 
-    async fn channel(&self) -> Result<Channel<Msg>, SandboxError> {
+    /// A channel, on which nothing has been asked yet. That a connection is gone may show only here,
+    /// and then one more is made.
+    pub(super) async fn channel(&self) -> Result<Opened, SandboxError> {
         let handle = self.handle().await?;
-        timeout(CHANNEL_TIMEOUT, handle.channel_open_session())
-            .await
-            .map_err(|_| lost("it does not answer"))?
-            .map_err(|error| lost(error.to_string()))
+        match open_on(&handle).await? {
+            Ok(channel) => return Ok(channel),
+            // It is there, and has as many as it takes.
+            Err(error @ russh::Error::ChannelOpenFailure(_)) => {
+                return Err(lost(error.to_string()));
+            }
+            Err(_) => {}
+        }
+        let mut live = self.live.lock().await;
+        live.handle.take_if(|live| Arc::ptr_eq(live, &handle));
+        drop(live);
+        let handle = self.handle().await?;
+        let again = open_on(&handle).await?;
+        again.map_err(|error| lost(error.to_string()))
     }
 
     /// Runs one of our own lines and gives what it said. Few at a time: a connection has ten
@@ -237,6 +214,7 @@ impl Connection {
         }
         match self.connect_in_a_few_attempts().await {
             Ok(handle) => {
+                self.made.fetch_add(1, Ordering::Relaxed);
                 let handle = Arc::new(handle);
                 *live = Live {
                     handle: Some(Arc::clone(&handle)),
@@ -274,111 +252,57 @@ impl Connection {
 
     async fn connect_once(&self) -> Result<Handle<HostKey>, Failure> {
         let refusal = Arc::new(Mutex::new(None));
-        let verifier = HostKey {
-            host: self.remote.host.clone(),
-            port: self.remote.port,
-            known_hosts: self.remote.known_hosts.clone(),
-            refusal: Arc::clone(&refusal),
-        };
+        let (host, port) = (self.remote.host.as_str(), self.remote.port);
+        let known = KnownHost::read(&self.remote.known_hosts, host, port);
+        let known = known.map_err(|why| self.not_known(&why))?;
         let config = Config {
             keepalive_interval: Some(self.remote.keepalive),
             keepalive_max: 3,
             nodelay: true,
+            preferred: known.preferred(),
             ..Config::default()
         };
-        let address = (self.remote.host.as_str(), self.remote.port);
-        let mut handle = connect(Arc::new(config), address, verifier)
+        let verifier = HostKey {
+            host: host.to_owned(),
+            file: self.remote.known_hosts.clone(),
+            known,
+            refusal: Arc::clone(&refusal),
+        };
+        let mut handle = connect(Arc::new(config), (host, port), verifier)
             .await
             .map_err(|error| {
                 let refused = refusal.lock().unwrap_or_else(PoisonError::into_inner);
                 match refused.as_ref() {
-                    Some(why) => Failure::Final(NoConnection {
-                        reason: format!("{}: {why}", self.name()),
-                        hint: Some(
-                            "compare the fingerprint with the host's own and add its key to \
-                             the known_hosts of [sandbox] ssh"
-                                .to_owned(),
-                        ),
-                    }),
+                    Some(why) => self.not_known(why),
                     None => Failure::Passing(error.to_string()),
                 }
             })?;
-        let with = match &self.prover {
-            Prover::Key(key, path) => {
-                let key = PrivateKeyWithHashAlg::new(Arc::clone(key), None);
-                let shown = handle
-                    .authenticate_publickey(self.remote.user.clone(), key)
-                    .await
-                    .map_err(|error| Failure::Passing(error.to_string()))?;
-                if shown.success() {
-                    return Ok(handle);
-                }
-                format!("the key {}", path.display())
-            }
-            Prover::Agent(socket) => {
-                let tried = self.show_keys_of(socket, &mut handle).await?;
-                let Some(tried) = tried else {
-                    return Ok(handle);
-                };
-                format!(
-                    "any of the {tried} keys of the agent at {}",
-                    socket.display()
-                )
-            }
-        };
-        Err(Failure::Final(NoConnection {
-            reason: format!(
-                "{} does not take {with} for {}",
-                self.name(),
-                self.remote.user
-            ),
-            hint: Some("add its public half to the account's authorized_keys".to_owned()),
-        }))
+        let user = &self.remote.user;
+        match self.prover.prove(user, &mut handle).await? {
+            Ok(()) => Ok(handle),
+            Err(NotTaken(shown)) => Err(Failure::Final(NoConnection {
+                reason: format!("{} does not take {shown} for {user}", self.remote.name()),
+                hint: Some("add its public half to the account's authorized_keys".to_owned()),
+            })),
+        }
     }
 
-    /// Shows the keys of an agent, one after the other. Gives how many were tried, or nothing once
-    /// one was taken.
-    async fn show_keys_of(
-        &self,
-        socket: &Path,
-        handle: &mut Handle<HostKey>,
-    ) -> Result<Option<usize>, Failure> {
-        let no_agent = |error: russh::keys::Error| {
-            Failure::Final(NoConnection {
-                reason: format!("the agent at {} cannot be asked: {error}", socket.display()),
-                hint: None,
-            })
-        };
-        let mut agent = AgentClient::connect_uds(socket).await.map_err(no_agent)?;
-        let keys = agent.request_identities().await.map_err(no_agent)?;
-        let mut tried = 0;
-        for identity in keys.into_iter().take(MAX_AGENT_KEYS) {
-            let AgentIdentity::PublicKey { key, .. } = identity else {
-                continue;
-            };
-            tried += 1;
-            let user = self.remote.user.clone();
-            match handle
-                .authenticate_publickey_with(user, key, None, &mut agent)
-                .await
-            {
-                Ok(shown) if shown.success() => return Ok(None),
-                // The next one may be taken, also where the agent will not sign with this one.
-                Ok(_) | Err(_) => {}
-            }
-        }
-        Ok(Some(tried))
+    fn not_known(&self, why: &str) -> Failure {
+        Failure::Final(NoConnection {
+            reason: format!("{}: {why}", self.remote.name()),
+            hint: Some(
+                "compare the fingerprint with the host's own and add its key to the known_hosts \
+                 of [sandbox] ssh"
+                    .to_owned(),
+            ),
+        })
     }
 
     fn unreachable(&self, why: &str) -> NoConnection {
         NoConnection {
-            reason: format!("{} cannot be reached: {why}", self.name()),
+            reason: format!("{} cannot be reached: {why}", self.remote.name()),
             hint: None,
         }
-    }
-
-    fn name(&self) -> String {
-        format!("the host {} (port {})", self.remote.host, self.remote.port)
     }
 }
 
@@ -393,22 +317,24 @@ pub(super) fn lost(why: impl Into<String>) -> SandboxError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     use tokio::net::TcpListener;
     use tokio::task::JoinSet;
 
     use super::*;
+    use crate::ssh::Identity;
 
     #[tokio::test]
     async fn those_who_wait_for_a_dead_host_share_one_series_of_attempts() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let known_hosts = tempfile::NamedTempFile::new().unwrap();
         let remote = Remote {
             host: "127.0.0.1".to_owned(),
             port: listener.local_addr().unwrap().port(),
             user: "nobody".to_owned(),
             identity: Identity::Agent("/nowhere".into()),
-            known_hosts: "/nowhere".into(),
+            known_hosts: known_hosts.path().to_owned(),
             workspace: "/".to_owned(),
             connect_timeout: Duration::from_secs(60),
             keepalive: Duration::from_secs(15),

@@ -48,7 +48,7 @@ impl RemoteCommand {
         connection: Arc<Connection>,
         job: JobId,
         leader: u32,
-        printed: Bytes,
+        (printed, notices): (Bytes, Vec<String>),
     ) -> Self {
         Self {
             channel,
@@ -62,7 +62,10 @@ impl RemoteCommand {
             was_swept: false,
             has_ended: false,
             is_silent: false,
-            over: Over::default(),
+            over: Over {
+                notices,
+                ..Over::default()
+            },
         }
     }
 
@@ -132,8 +135,8 @@ impl RemoteCommand {
     }
 
     fn sweep(&self, grace: Duration) -> Sweep {
-        let tenths = grace.min(MAX_GRACE).as_millis().div_ceil(100);
-        let line = sweep(self.job.as_str(), self.leader, tenths);
+        let hundredths = grace.min(MAX_GRACE).as_millis().div_ceil(10);
+        let line = sweep(self.job.as_str(), self.leader, hundredths);
         let connection = Arc::clone(&self.connection);
         Box::pin(async move { connection.ask(line).await })
     }

@@ -12,7 +12,9 @@ use tokio::time::timeout;
 
 use super::connection::{Connection, lost};
 use super::job::RemoteCommand;
-use super::script::{MAX_LINE_BYTES, environment, is_variable, run};
+use super::packs::Folder;
+use super::script::{MAX_LINE_BYTES, environment, run};
+use crate::environment::is_variable;
 use crate::launch::{Launch, SHELL};
 use crate::running::Running;
 
@@ -31,8 +33,8 @@ pub(super) struct There {
     pub(super) connection: Arc<Connection>,
     pub(super) workspace: String,
     pub(super) passed: Vec<(String, String)>,
-    /// What keeps the folder of packs there: its end is the end of the folder.
-    pub(super) _keeper: Option<Channel<Msg>>,
+    /// The folder of packs there, as long as this lasts.
+    pub(super) folder: Option<Arc<Folder>>,
 }
 
 #[async_trait]
@@ -55,7 +57,13 @@ impl Launch for There {
                 "the command and its environment are longer than {MAX_LINE_BYTES} bytes"
             )));
         }
-        let mut channel = self.connection.start(line).await?;
+        // First, so that the folder is one of the connection that the command has.
+        let channel = self.connection.channel().await?;
+        let notices = match &self.folder {
+            Some(folder) => folder.renew().await?,
+            None => Vec::new(),
+        };
+        let mut channel = channel.start(line).await?;
         // Who does not take it says why, or is gone: both are seen below.
         let _ = channel.data(variables.as_bytes()).await;
         let (words, printed) = first_words(&mut channel, &mark).await?;
@@ -79,7 +87,7 @@ impl Launch for There {
             Arc::clone(&self.connection),
             id.clone(),
             leader,
-            printed,
+            (printed, notices),
         ))))
     }
 }

@@ -1,7 +1,9 @@
 //! Commands on another machine, over SSH.
 //!
 //! - `connection`: one connection, made again when it drops
-//! - `host_key`: who the other machine must be
+//! - `remote`: what we are told of the other machine
+//! - `host_key`: who it must be
+//! - `prove`: how it is shown who we are
 //! - `script`: what runs there, a few lines of POSIX shell
 //! - `launch`, `job`: how commands are started there, and one that runs
 //! - `sftp`: the files there
@@ -15,12 +17,14 @@ mod host_key;
 mod job;
 mod launch;
 mod packs;
+mod prove;
+mod remote;
 mod sandbox;
 mod script;
 pub(crate) mod sftp;
 
-pub use connection::{Identity, Remote};
 pub(crate) use job::RemoteCommand;
 pub use launch::MAX_REMOTE_JOBS;
 pub use packs::{LaidPack, PACKS_VARIABLE};
+pub use remote::{Identity, Remote};
 pub use sandbox::{BACKEND, SshSession, open, remove};

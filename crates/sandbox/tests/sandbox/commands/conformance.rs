@@ -9,6 +9,7 @@ use std::path::Path;
 /// The account there is the boundary, and `docs/sandbox.md` says so.
 const OF_CONFINEMENT: &[&str] = &[
     "attacks",
+    "bubblewrap",
     "credentials",
     "inside",
     "limits",

@@ -3,9 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use outfitter_core::Sandbox;
+use outfitter_sandbox::{Host, LocalFiles, Protected, bwrap, local, probe};
 use rstest::rstest;
 
-use super::kit::{Backend, Identity, bwrap_is_there, hand_over, run_in, testkit};
+use super::kit::{
+    Backend, Identity, World, bwrap_is_there, hand_over, heard, run_in, shell, supervisor, testkit,
+};
 
 /// Every one holds the same word.
 const SECRETS: [&str; 17] = [
@@ -112,4 +116,92 @@ fn no_credential_can_be_read_by_a_command(
         control.stdout.matches("precious").count() >= SECRETS.len(),
         "{control:?}"
     );
+}
+
+/// A home and what is opened of it, beneath it and by name.
+async fn opened(
+    world: &World,
+    backend: Backend,
+    home: &Path,
+    read: &[&str],
+) -> Option<Box<dyn Sandbox>> {
+    if backend == Backend::Bwrap && !bwrap_is_there() {
+        return None;
+    }
+    let mut session = world.session(Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    });
+    session.files = LocalFiles::open(&world.workspace, Protected::of_home(home)).unwrap();
+    let mut policy = world.policy(probe(&supervisor()).await.unwrap());
+    policy.read = read.iter().map(|path| home.join(path)).collect();
+    if backend == Backend::Partial {
+        policy.support.level = policy.support.level.min(outfitter_process::Level::Partial);
+    }
+    Some(match backend {
+        Backend::Bwrap => Box::new(bwrap::open(session, policy).await.unwrap()),
+        _ => Box::new(local::open(session, policy).unwrap()),
+    })
+}
+
+/// As root everything could be read.
+#[rstest]
+#[tokio::test]
+async fn a_folder_that_is_opened_shows_no_credential_in_it(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] backend: Backend,
+) {
+    let world = World::new();
+    let dir = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    let credentials = [
+        ".kube/config",
+        ".docker/config.json",
+        ".mozilla/x/logins.json",
+    ];
+    for path in credentials {
+        fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
+        fs::write(home.join(path), "precious\n").unwrap();
+    }
+    fs::write(home.join("notes"), "plain\n").unwrap();
+    let Some(sandbox) = opened(&world, backend, &home, &["", "/etc"]).await else {
+        return;
+    };
+    // Rules of Landlock alone can only allow: then the folder itself is not listed.
+    let line = format!(
+        "for f in notes {}; do cat {}/$f; done; cat /etc/ssh/ssh_host_*_key /etc/shadow /etc/sudoers",
+        credentials.join(" "),
+        home.display()
+    );
+    let (out, _) = heard(&*sandbox, shell(&line)).await;
+    assert_eq!(out, "plain\n");
+    let (out, _) = heard(&*sandbox, shell("cat /etc/hostname | wc -l")).await;
+    assert_eq!(out, "1\n", "the folder itself is open");
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_credential_that_is_opened_by_its_own_name_is_the_only_one(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] backend: Backend,
+) {
+    let world = World::new();
+    let dir = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+    let home = dir.path().canonicalize().unwrap();
+    let all = [
+        ".kube/config",
+        ".kube/cache/token",
+        ".docker/config.json",
+        ".ssh/id",
+    ];
+    for path in all {
+        fs::create_dir_all(home.join(path).parent().unwrap()).unwrap();
+        fs::write(home.join(path), format!("{path}\n")).unwrap();
+    }
+    let read = ["", ".kube/config"];
+    let Some(sandbox) = opened(&world, backend, &home, &read).await else {
+        return;
+    };
+    let files = all.join(" ");
+    let line = format!("for f in {files}; do cat {}/$f; done", home.display());
+    let (out, _) = heard(&*sandbox, shell(&line)).await;
+    assert_eq!(out, ".kube/config\n");
 }

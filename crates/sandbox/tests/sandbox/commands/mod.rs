@@ -1,6 +1,7 @@
 //! Commands: what they see, what they cannot reach, how they are heard, and how they end.
 
 mod attacks;
+mod bubblewrap;
 mod conformance;
 mod credentials;
 mod inside;

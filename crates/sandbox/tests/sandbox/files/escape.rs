@@ -161,7 +161,7 @@ async fn a_workspace_that_has_been_removed_is_said_to_be(
     let Some(world) = World::on(machine).await else {
         return;
     };
-    fs::remove_dir_all(&world.workspace).unwrap();
+    outfitter_process::remains::remove_tree(&world.workspace).unwrap();
     for error in [
         world.read("a").await.unwrap_err(),
         world.write("a", "x").await.unwrap_err(),

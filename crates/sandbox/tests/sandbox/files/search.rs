@@ -245,6 +245,55 @@ async fn utf16_with_a_mark_is_text(#[values(Machine::Ours, Machine::Theirs)] mac
     }
     let found = world.grep(".", "nadel").await.unwrap();
     assert_eq!(hits(&found), ["be:2:8:zweite nadel", "le:2:8:zweite nadel"]);
+    let encodings: Vec<_> = found.hits.iter().map(|hit| hit.encoding).collect();
+    assert_eq!(encodings, [Some("utf-16be"), Some("utf-16le")]);
+}
+
+/// Found by what is written, whatever bytes it has, and shown so.
+#[rstest]
+#[case::gbk(
+    b"x = 1\ny = 2 # \xd6\xd0\xce\xc4\xd7\xa2\xca\xcd\n",
+    "中文",
+    "2:9:y = 2 # 中文注释",
+    "gbk"
+)]
+#[case::latin(
+    b"Le caf\xe9 \xe9tait ferm\xe9\n",
+    "café",
+    "1:4:Le café était fermé",
+    "windows-1252"
+)]
+#[case::utf16(b"a\0\n\0n\0\xe9\0e\0d\0l\0e\0", "née", "2:1:néedle", "utf-16le")]
+#[tokio::test]
+async fn a_text_of_another_encoding_is_found_and_shown_decoded(
+    #[case] bytes: &[u8],
+    #[case] pattern: &str,
+    #[case] expected: &str,
+    #[case] encoding: &str,
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
+    world.make("f", bytes);
+    world.make("g", "plain");
+    let found = world.grep(".", pattern).await.unwrap();
+    assert_eq!(hits(&found), [format!("f:{expected}")]);
+    assert_eq!(found.hits[0].encoding, Some(encoding));
+    for (mode, count) in [(SearchMode::Files, 0), (SearchMode::Count, 1)] {
+        let mut wanted = search(pattern);
+        wanted.mode = mode;
+        let found = world.files.search(here("f"), wanted).await.unwrap();
+        let [hit] = found.hits.as_slice() else {
+            panic!("{found:?}");
+        };
+        assert_eq!(hit.count, count);
+    }
+    let found = world.grep(".", "plain").await.unwrap();
+    assert_eq!(
+        (hits(&found), found.hits[0].encoding),
+        (vec!["g:1:1:plain".to_owned()], None)
+    );
 }
 
 #[rstest]

@@ -455,3 +455,43 @@ async fn what_a_command_wrote_there_counts_at_the_next_write() {
     heard(&sandbox, shell("rm big")).await;
     write("b").await.unwrap();
 }
+
+/// The folder goes with the connection; who uses it does not notice.
+#[tokio::test]
+async fn a_pack_is_laid_in_again_where_the_connection_dropped() {
+    let home = tempfile::tempdir().unwrap();
+    let Some(server) = Server::with_home(home.path()) else {
+        return;
+    };
+    let pack = server.path("tea");
+    fs::create_dir_all(&pack).unwrap();
+    fs::write(pack.join("SKILL.md"), "Boil water.").unwrap();
+    let mut session = server.session(server.remote());
+    session.packs = vec![LaidPack {
+        name: "tea".to_owned(),
+        from: pack,
+    }];
+    let sandbox = open(session).await.unwrap();
+    let line = "cat $OUTFITTER_SKILLS/tea/SKILL.md; echo; echo $OUTFITTER_SKILLS";
+    let (before, _) = heard(&sandbox, shell(line)).await;
+    for _ in 0..2 {
+        server.drop_connections();
+        let (out, err) = heard(&sandbox, shell(line)).await;
+        assert_eq!((out.as_str(), err.as_str()), (before.as_str(), ""));
+        let (_, folder) = out.trim_end().split_once('\n').unwrap();
+        let path = format!("{folder}/tea/SKILL.md");
+        let read = sandbox.files().read(here(&path), ALL).await.unwrap();
+        assert_eq!(&read.bytes[..], b"Boil water.");
+        let error = sandbox.files().put(here(&path), replace("x")).await;
+        let error = error.unwrap_err();
+        assert!(matches!(error, FilesError::Protected { .. }), "{error:?}");
+    }
+    drop(sandbox);
+    for _ in 0..600 {
+        if !home.path().join(".outfitter-skills").exists() {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    unreachable!("the folder is still there");
+}

@@ -16,13 +16,13 @@ use super::server::Server;
 use crate::commands::kit::{heard, shell};
 
 /// An agent of the test's own.
-struct Agent {
+pub(super) struct Agent {
     socket: PathBuf,
     process: Child,
 }
 
 impl Agent {
-    fn start(socket: PathBuf) -> Self {
+    pub(super) fn start(socket: PathBuf) -> Self {
         let process = Command::new("ssh-agent")
             .arg("-D")
             .arg("-a")
@@ -40,7 +40,7 @@ impl Agent {
         Self { socket, process }
     }
 
-    fn add(&self, key: &Path) {
+    pub(super) fn add(&self, key: &Path) {
         let added = Command::new("ssh-add")
             .arg("-q")
             .arg(key)

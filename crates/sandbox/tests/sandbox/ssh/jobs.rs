@@ -173,6 +173,47 @@ async fn killing_takes_the_whole_tree() {
     assert!(!again.was_running);
 }
 
+/// It is waited for as long as it takes, and not as long as it may take.
+#[tokio::test]
+async fn a_tree_that_heeds_term_is_gone_before_its_grace_is_over() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let job = started(&sandbox, "echo on; setsid sleep 86418 & sleep 86418").await;
+    let kill = sandbox.kill(&job, Duration::from_secs(30));
+    let killed = tokio::time::timeout(Duration::from_secs(25), kill).await;
+    assert_eq!(killed.unwrap().unwrap().survivors, Vec::<u32>::new());
+    assert_eq!(sandbox.wait(&job).await.unwrap().signal, Some(15));
+    gone("86418").await;
+}
+
+/// By its own clock: it says when it was asked, and goes on saying when it is.
+#[tokio::test]
+async fn what_is_deaf_to_term_has_all_of_its_grace() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let line = "now() { read -r up rest </proc/uptime; echo \"$1 $up\"; }; trap 'now asked' TERM; \
+                echo on; while :; do sleep 0.05; now at; done";
+    let job = started(&sandbox, line).await;
+    let grace = Duration::from_millis(1500);
+    assert!(sandbox.kill(&job, grace).await.unwrap().was_running);
+    assert_eq!(sandbox.wait(&job).await.unwrap().signal, Some(9));
+    let said = sandbox.tail(&job, 1 << 20).await.unwrap().pieces;
+    let said: Vec<u8> = said.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
+    let said = String::from_utf8(said).unwrap();
+    let when = |word: &str| -> Vec<f64> {
+        let lines = said.lines().filter_map(|line| line.strip_prefix(word));
+        lines.filter_map(|when| when.trim().parse().ok()).collect()
+    };
+    let (asked, at) = (when("asked"), when("at"));
+    assert_eq!(asked.len(), 1, "{said}");
+    let lasted = at.last().unwrap() - asked[0];
+    assert!(lasted > grace.as_secs_f64() - 0.5, "{lasted} s: {said}");
+}
+
 #[tokio::test]
 async fn a_deadline_ends_a_command_and_says_so() {
     let Some(server) = Server::start() else {

@@ -3,6 +3,7 @@
 mod files;
 mod identity;
 mod jobs;
+mod keys;
 mod refused;
 pub(crate) mod server;
 mod sshd;

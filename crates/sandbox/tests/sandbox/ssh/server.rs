@@ -57,7 +57,6 @@ impl Server {
             passed: Vec::new(),
             require: Level::None,
             own_folder: None,
-            read_only: Vec::new(),
             packs: Vec::new(),
             file_limits: outfitter_sandbox::FileLimits::default(),
             clock: Arc::new(SystemClock),
