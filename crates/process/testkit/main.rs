@@ -139,6 +139,10 @@ impl Options {
                     let most: u64 = text.parse().map_err(|_| "a number expected")?;
                     options.spec.limits.memory_bytes = Some(most * 1024 * 1024);
                 }
+                "--file-mb" => {
+                    let most: u64 = text.parse().map_err(|_| "a number expected")?;
+                    options.spec.limits.file_bytes = most * 1024 * 1024;
+                }
                 "--cpu-seconds" => {
                     let most = text.parse().map_err(|_| "a number expected")?;
                     options.spec.limits.cpu_seconds = Some(most);

@@ -90,9 +90,21 @@ impl Held {
         }
     }
 
-    /// Which limits could not be had, for people.
-    pub(super) fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+    /// Which limits could not be had, and which may have been reached by a process whose end was told
+    /// to another one only; for people.
+    pub(super) fn notes(&self, seen: &Seen) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        if let Some(most) = self.limits.cpu_seconds
+            && seen.by_itself.is_some()
+            && seen.of(&[libc::SIGKILL, libc::SIGXCPU]).is_none()
+            && used_up(most)
+        {
+            notes.push(format!(
+                "perhaps one of its processes was ended: together they used more than {most} s of \
+                 the processor, which is what each may use"
+            ));
+        }
+        notes
     }
 
     /// Says by what each limit of the tree is held, in the place of what could not be had.
@@ -112,31 +124,26 @@ impl Held {
         self.notes = vec![memory, processes];
     }
 
-    /// What the limits did; read when the tree is gone. `by_itself` is how the child ended, if nobody
-    /// asked it to.
-    pub(super) fn reached(&self, by_itself: Option<Ending>) -> Vec<Reached> {
+    /// What the limits did; read when the tree is gone.
+    pub(super) fn reached(&self, seen: &Seen) -> Vec<Reached> {
         let mut reached = Vec::new();
-        // The kernel says it to the process alone, by a signal; a shell passes that on in its code.
-        let ended_by = |signals: &[i32]| match by_itself {
-            Some(Ending::Signal(signal)) => signals.contains(&signal),
-            Some(Ending::Code(code)) => signals.contains(&(code - SHELL_ADDS)),
-            None => false,
-        };
-        if let Some(most) = self.limits.cpu_seconds
-            && ended_by(&[libc::SIGKILL, libc::SIGXCPU])
-            && sys::time_of_children() + COUNTED_OTHERWISE >= Duration::from_secs(most)
-        {
+        let time = self.limits.cpu_seconds.filter(|most| used_up(*most));
+        if let Some((most, evidence)) = time.zip(seen.of(&[libc::SIGKILL, libc::SIGXCPU])) {
             reached.push(Reached {
                 limit: Limit::Time,
-                said: format!("the limit of {most} s of the processor was reached"),
+                said: evidence.said(
+                    &format!("the limit of {most} s of the processor was reached"),
+                    &format!("used more than {most} s of the processor"),
+                ),
             });
         }
-        if ended_by(&[libc::SIGXFSZ]) {
+        if let Some(evidence) = seen.of(&[libc::SIGXFSZ]) {
+            let most = self.limits.file_bytes / (1024 * 1024);
             reached.push(Reached {
                 limit: Limit::FileSize,
-                said: format!(
-                    "no file may have more than {} MiB",
-                    self.limits.file_bytes / (1024 * 1024)
+                said: evidence.said(
+                    &format!("no file may have more than {most} MiB"),
+                    &format!("wanted more than {most} MiB in one file"),
                 ),
             });
         }
@@ -167,6 +174,55 @@ impl Held {
     pub(super) fn end(self) {
         self.groups.leave();
     }
+}
+
+/// How processes of a tree ended.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// The child, if nobody asked it to.
+    pub(super) by_itself: Option<Ending>,
+    /// Signals that ended others while it ran; of those alone whose parent had gone.
+    pub(super) others: Vec<i32>,
+}
+
+/// How well it is known that a process was ended by one of some signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Evidence {
+    /// The kernel has said so.
+    Known,
+    /// This exit code says so, if it is of a shell or of another program that passes on how its own
+    /// command ended; a program may as well exit with it for a reason of its own.
+    Perhaps(i32),
+}
+
+impl Seen {
+    fn of(&self, signals: &[i32]) -> Option<Evidence> {
+        let others = self.others.iter().any(|signal| signals.contains(signal));
+        match self.by_itself {
+            Some(Ending::Signal(signal)) if signals.contains(&signal) => Some(Evidence::Known),
+            _ if others => Some(Evidence::Known),
+            Some(Ending::Code(code)) if signals.contains(&(code - SHELL_ADDS)) => {
+                Some(Evidence::Perhaps(code))
+            }
+            Some(_) | None => None,
+        }
+    }
+}
+
+impl Evidence {
+    fn said(self, known: &str, did: &str) -> String {
+        match self {
+            Self::Known => known.to_owned(),
+            Self::Perhaps(code) => {
+                format!("perhaps: {code} is the exit code for a process that {did}")
+            }
+        }
+    }
+}
+
+/// Whether all that have ended used as much time of the processor as each of them may.
+fn used_up(most: u64) -> bool {
+    sys::time_of_children() + COUNTED_OTHERWISE >= Duration::from_secs(most)
 }
 
 fn is_full(confinement: &Confinement) -> bool {
@@ -211,4 +267,28 @@ pub(super) fn apply(limits: Limits) -> rustix::io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::the_kernel_said_so(Some(Ending::Signal(25)), &[], Some(Evidence::Known))]
+    #[case::of_another(Some(Ending::Code(0)), &[25], Some(Evidence::Known))]
+    #[case::of_another_though_the_code_says_it(Some(Ending::Code(153)), &[25], Some(Evidence::Known))]
+    #[case::a_code_alone(Some(Ending::Code(153)), &[], Some(Evidence::Perhaps(153)))]
+    #[case::another_signal(Some(Ending::Signal(9)), &[15], None)]
+    #[case::another_code(Some(Ending::Code(25)), &[], None)]
+    #[case::asked_to_end(None, &[], None)]
+    fn an_exit_code_alone_is_no_proof(
+        #[case] by_itself: Option<Ending>,
+        #[case] others: &[i32],
+        #[case] evidence: Option<Evidence>,
+    ) {
+        let others = others.to_vec();
+        let seen = Seen { by_itself, others };
+        assert_eq!(seen.of(&[libc::SIGXFSZ]), evidence);
+    }
 }

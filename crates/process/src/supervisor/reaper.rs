@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::control::{Control, Wish};
-use super::limits::Held;
+use super::limits::{Held, Seen};
 use super::nursery::drain;
 use super::tree;
 use crate::exit::{Ending, Exit};
@@ -74,6 +74,7 @@ pub(super) fn run(
         ending: None,
         left_behind: false,
         killed: 0,
+        signals: Vec::new(),
         parent_gone: false,
     };
     let survivors = loop {
@@ -86,13 +87,17 @@ pub(super) fn run(
         reaper.sleep(control, signals);
         reaper.listen(control);
     };
+    let seen = Seen {
+        by_itself: reaper.ending.filter(|_| reaper.left_behind),
+        others: reaper.signals,
+    };
     control.report(&Report::Exited(Exit {
         // Only a child that could not even be killed has no ending.
         ending: reaper.ending.unwrap_or(Ending::Signal(libc::SIGKILL)),
         killed_children: reaper.killed,
         survivors,
-        reached: held.reached(reaper.ending.filter(|_| reaper.left_behind)),
-        notes: held.notes(),
+        reached: held.reached(&seen),
+        notes: held.notes(&seen),
     }));
 }
 
@@ -106,6 +111,8 @@ struct Reaper {
     /// by it.
     left_behind: bool,
     killed: u32,
+    /// What ended others before anybody asked.
+    signals: Vec<i32>,
     parent_gone: bool,
 }
 
@@ -137,7 +144,11 @@ impl Reaper {
             return;
         }
         match self.phase {
-            Phase::Running | Phase::Draining { .. } => {}
+            Phase::Running | Phase::Draining { .. } => {
+                let signal = status.terminating_signal();
+                let is_new = |signal: &i32| !self.signals.contains(signal);
+                self.signals.extend(signal.filter(is_new));
+            }
             Phase::Asked { .. } | Phase::Killing { .. } => {
                 if self.left_behind && status.signaled() {
                     self.killed += 1;

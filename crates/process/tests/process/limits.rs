@@ -84,3 +84,62 @@ fn a_command_that_computes_too_long_ends(#[values("full", "partial", "unconfined
     let got = finish(&mut command);
     assert!(got.last.starts_with("signal="), "{got:?}");
 }
+
+/// The kernel tells how a process ended to its parent alone: what the shell's own command met is
+/// known where it takes the shell's place, and else is no more than likely.
+#[rstest]
+#[case::by_itself("exec head -c 5m /dev/zero >file", "no file may have more than 4 MiB")]
+#[case::by_a_command(
+    "head -c 5m /dev/zero >file; exit $?",
+    "perhaps: 153 is the exit code for a process that wanted more than 4 MiB in one file"
+)]
+#[case::in_the_background(
+    "(head -c 5m /dev/zero >file & ) ; sleep 0.3",
+    "no file may have more than 4 MiB"
+)]
+#[case::by_its_own_wish(
+    "exit 153",
+    "perhaps: 153 is the exit code for a process that wanted more than 4 MiB in one file"
+)]
+fn a_file_limit_is_said_to_be_reached_only_where_that_is_known(
+    #[case] script: &str,
+    #[case] said: &str,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let place = Place::new(Identity::Ourselves).unwrap();
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    command.args(["--file-mb", "4", "--", "/bin/sh", "-c", script]);
+    let got = finish(&mut command);
+    let lines: Vec<&str> = got
+        .stderr
+        .lines()
+        .filter(|line| line.contains("4 MiB"))
+        .collect();
+    assert_eq!(lines, [said], "{got:?}");
+}
+
+/// The shell goes on, and only the time that all have used tells of it.
+#[rstest]
+#[case::one_of_a_shell(
+    "/bin/sh -c 'while :; do :; done'; echo on",
+    Some("perhaps one of its processes was ended")
+)]
+#[case::none("echo on", None)]
+fn time_of_the_processor_that_a_command_of_the_shell_used_up_is_hinted_at(
+    #[case] script: &str,
+    #[case] said: Option<&str>,
+) {
+    let place = Place::new(Identity::Ourselves).unwrap();
+    let mut command = place.confined("full");
+    command.args(["--cpu-seconds", "1", "--", "/bin/sh", "-c", script]);
+    let got = finish(&mut command);
+    assert_eq!(got.stdout, "on\n", "{got:?}");
+    let line = got.stderr.lines().find(|line| line.contains("perhaps"));
+    match said {
+        Some(said) => assert!(line.is_some_and(|line| line.starts_with(said)), "{got:?}"),
+        None => assert_eq!(line, None, "{got:?}"),
+    }
+}
