@@ -299,6 +299,30 @@ fn a_message_to_somebody_else_needs_more_than_the_tool() {
     assert_eq!(sent.lines().count(), 1, "{sent}");
 }
 
+/// A host adds where a call comes from to its arguments. `calls` is the session of the call.
+#[test]
+fn the_conversation_of_the_call_itself_is_not_taken_for_whom_a_message_is_for() {
+    let world = world(
+        &json!([{"text": "yes"}]),
+        "[channels.out]\nkind = \"file\"\n",
+    );
+    let message = |to: Value| {
+        let mut message = json!({"text": "hi", "stream_id": "calls", "polish": false});
+        message
+            .as_object_mut()
+            .unwrap()
+            .extend(to.as_object().unwrap().clone());
+        message
+    };
+    call(&world, "send_message", &message(json!({}))).exits(0);
+    let other = call(&world, "send_message", &message(json!({"user_id": "bob"}))).exits(4);
+    let error = &other.json()["error"];
+    assert_eq!(error["code"], "needs_approval");
+    assert!(error["message"].to_string().contains("bob"), "{error}");
+    let sent = std::fs::read_to_string(world.data("out.jsonl")).unwrap();
+    assert_eq!(sent.lines().count(), 1, "{sent}");
+}
+
 #[test]
 fn a_message_is_polished_by_the_model_that_is_named() {
     let world = world(
@@ -383,6 +407,41 @@ fn contacts_of_a_program_that_is_not_named_are_not_asked_for() {
     let output = call(&world, "search_users", &json!({"keyword": "bob"}));
     let output = output.exits(1).json();
     assert_eq!(output["error"]["code"], "unavailable", "{output}");
+}
+
+#[test]
+fn what_a_source_of_contacts_cannot_do_is_no_fault_of_the_arguments() {
+    let world = World::new();
+    let search = json!({
+        "command": "contacts", "subcommand": "search", "skill": "contacts",
+        "summary": "People.", "effects": ["read"],
+        "args": {"type": "object", "properties": {
+            "keyword": {"type": "string"}, "limit": {"type": "integer"},
+        }},
+        "result": {"type": "object"},
+    });
+    let described = json!({"v": 1, "name": "crm", "commands": [search]});
+    world.write(
+        "crm",
+        format!(
+            "#!/bin/sh\nif [ \"$1\" = describe ]; then echo '{described}'\n\
+             else echo '{{\"v\":1,\"status\":\"success\",\"result\":{{\"users\":[]}}}}'; fi\n"
+        ),
+    );
+    let crm = world.work("crm");
+    std::fs::set_permissions(&crm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    world.config(&format!(
+        "[commands.crm]\nprogram = {crm:?}\n[contacts]\nsource = \"crm\"\n"
+    ));
+    call(&world, "search_users", &json!({"keyword": "bob"})).exits(0);
+    let output = call(&world, "query_person", &json!({"person_name": "Bob"}));
+    let error = &output.exits(1).json()["error"];
+    assert_eq!(error["code"], "unavailable", "{error}");
+    assert_eq!(error["retryable"], false, "{error}");
+    assert_eq!(
+        error["message"], "the program crm knows no contacts person",
+        "{error}"
+    );
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn source(cx: &ToolContext) -> Result<Arc<dyn Contacts>, ToolError> {
 
 /// What the source answered, as it must be.
 fn answer<T: DeserializeOwned>(value: Value) -> Result<T, ToolError> {
-    serde_json::from_value(value).map_err(|error| {
+    outfitter_core::from_json_value(value).map_err(|error| {
         let why = format!("the source of contacts answered something else: {error}");
         ToolError::new(Code::ProtocolError, why)
     })

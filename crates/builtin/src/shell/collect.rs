@@ -6,7 +6,6 @@ use outfitter_core::{
     Stream, ToolContext,
 };
 use outfitter_text::binary::Content;
-use outfitter_text::decode::Written;
 use outfitter_text::head_tail::Whole;
 use outfitter_text::output::{FinishedOutput, OutputText};
 
@@ -201,17 +200,9 @@ fn named(command: &str, job: &JobId) -> String {
 
 /// What a stream was read as, where it is text and no UTF-8.
 fn read_as(name: &str, stream: &FinishedOutput) -> Option<String> {
-    match (stream.content, stream.written) {
-        (Content::Binary, _) | (Content::Text, Written::Utf8) => None,
-        (Content::Text, Written::BrokenUtf8) => Some(format!(
-            "{name} has bytes that are no UTF-8; each run of them shows as U+FFFD"
-        )),
-        (Content::Text, Written::Perhaps(encoding)) => Some(format!(
-            "{name} is no UTF-8 and was read as {encoding}, which is a guess by few characters"
-        )),
-        (Content::Text, Written::Other(encoding)) => {
-            Some(format!("{name} is no UTF-8 and was read as {encoding}"))
-        }
+    match stream.content {
+        Content::Binary => None,
+        Content::Text => stream.written.remark(name),
     }
 }
 
