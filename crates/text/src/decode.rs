@@ -58,9 +58,7 @@ impl Written {
     #[must_use]
     pub fn remark(self, what: &str) -> Option<String> {
         match self {
-            Self::Other(encoding) => {
-                Some(format!("{what} is no UTF-8 and was read as {encoding}"))
-            }
+            Self::Other(encoding) => Some(format!("{what} is no UTF-8 and was read as {encoding}")),
             Self::Utf8 | Self::BrokenUtf8 | Self::Perhaps(_) => self.doubt(what),
         }
     }

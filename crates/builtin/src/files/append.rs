@@ -78,7 +78,7 @@ pub(super) async fn appendix(
     })
     .await?;
     must_be_through(file.path, came)?;
-    match sniffer.finish() {
+    match sniffer.finish().charset {
         Charset::Utf8 | Charset::BrokenUtf8 => Ok(Appendix::plain(ending.finish().write(&text))),
         // Only now it is known how to read it.
         charset => Whole::read(cx, file, again, charset, bom).await?.say(&text),

@@ -1,6 +1,7 @@
 //! Encodings: which one a text is in, decoded and given back byte for byte.
 
-use encoding_rs::{Encoding, GB18030, GBK, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, GB18030, GBK, UTF_8, UTF_16BE, UTF_16LE};
+use outfitter_text::decode::name;
 
 /// Bytes that are no UTF-8 stand in decoded text as characters from here on: a private block at
 /// the end of the last plane, so that they come back as the bytes they were.
@@ -39,12 +40,18 @@ pub(super) struct Unencodable(pub(super) String);
 
 impl Charset {
     /// Its name, as it stands in results.
-    pub(super) fn name(self) -> String {
-        match self {
-            Self::Utf8 | Self::BrokenUtf8 => "utf-8".to_owned(),
-            Self::Utf16Le => "utf-16le".to_owned(),
-            Self::Utf16Be => "utf-16be".to_owned(),
-            Self::Legacy(encoding) => encoding.name().to_ascii_lowercase(),
+    pub(super) fn name(self) -> &'static str {
+        name(self.decoder().unwrap_or(UTF_8))
+    }
+
+    /// An encoding of the decoder library that is not UTF-8.
+    pub(super) fn of(encoding: &'static Encoding) -> Self {
+        if encoding == UTF_16LE {
+            Self::Utf16Le
+        } else if encoding == UTF_16BE {
+            Self::Utf16Be
+        } else {
+            Self::Legacy(encoding)
         }
     }
 

@@ -28,7 +28,7 @@ const WORDS: Words<'static> = Words {
     name: "grep",
     description: "Searches the content of files for a regular expression (ripgrep's syntax, linear \
         time). Use it to find where something is defined or used. Binary files and what .gitignore \
-        leaves out are skipped. To find files by name use glob; to read around a match use \
+        leaves out are skipped; UTF-16, GBK, Latin-1 and other encodings are detected. To find files by name use glob; to read around a match use \
         file_read with its line. Escape literal dots, brackets and parentheses.",
     keywords: &[
         "grep",
@@ -123,6 +123,7 @@ fn output() -> Value {
             "before": lines,
             "after": lines,
             "count": { "type": "integer", "description": "Matches of the file; in mode count." },
+            "encoding": { "type": "string", "description": "Of the file, where it is not UTF-8." },
         })),
     });
     schema(
@@ -207,7 +208,7 @@ impl Tool for Grep {
 }
 
 fn hit_json(hit: &SearchHit, mode: SearchMode) -> Value {
-    match mode {
+    let mut shown = match mode {
         SearchMode::Files => json!({ "path": hit.path }),
         SearchMode::Count => json!({ "path": hit.path, "count": hit.count }),
         SearchMode::Content => {
@@ -228,7 +229,11 @@ fn hit_json(hit: &SearchHit, mode: SearchMode) -> Value {
             }
             shown
         }
+    };
+    if let Some(encoding) = hit.encoding {
+        shown["encoding"] = encoding.into();
     }
+    shown
 }
 
 fn bounded_line(line: &str) -> String {

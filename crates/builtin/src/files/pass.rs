@@ -88,10 +88,11 @@ impl Pass {
             ));
         }
         let sniffed = self.sniffer.finish();
-        let charset = match self.known {
+        let sniffed = match self.known {
             Some(Charset::Utf8) | None => sniffed,
-            Some(known) => known,
+            Some(known) => known.into(),
         };
+        let charset = sniffed.charset;
         let endings = self.lines.endings().name();
         let cut_off = came == Came::Behind && !self.lines.has_all();
         let picked = self.lines.finish();
@@ -115,7 +116,8 @@ impl Pass {
         if complete {
             put("hash", json!(self.hash.finish()));
         }
-        let notices = notices(&picked, self.pick.max_bytes, came);
+        let mut notices = notices(&picked, self.pick.max_bytes, came);
+        notices.extend(sniffed.written().doubt("the file"));
         if picked.cut.is_some() || cut_off {
             put("truncated", Value::Bool(true));
         }

@@ -118,7 +118,7 @@ fn output() -> Value {
             "bom": { "type": "boolean", "description": "Whether it begins with a byte order mark." },
             "hash": { "type": "string", "description": "Of the whole file, for if_hash. Left out for a file too large to count." },
             "truncated": { "const": true, "description": "There when a limit cut the content." },
-            "notice": { "type": "string", "description": "Which limit it was and how to go on." },
+            "notice": { "type": "string", "description": "Which limit it was and how to go on, and whether the encoding is in doubt." },
             "binary": { "const": true, "description": "There for a file that is not text." },
             "mime": { "type": "string" },
             "size": { "type": "integer", "description": "In bytes." },

@@ -2,6 +2,7 @@
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use outfitter_text::binary::{Content, SNIFFED_BYTES, sniff};
+use outfitter_text::decode::{Written, utf16, wide};
 use outfitter_text::legacy;
 
 use super::charset::{Charset, byte_order_mark};
@@ -59,39 +60,43 @@ pub(super) fn judge(start: &[u8]) -> Start {
     }
     match content {
         Content::Text => Start::Open,
-        Content::Binary => match unmarked_utf16(sample) {
-            Some(charset) => Start::Known { charset, bom: 0 },
+        Content::Binary => match utf16(sample) {
+            Some((encoding, bom)) => Start::Known {
+                charset: Charset::of(encoding),
+                bom,
+            },
             None => Start::Binary { mime: UNKNOWN_MIME },
         },
     }
 }
 
-/// UTF-16 without a mark: of mostly Western text every second byte is zero.
-fn unmarked_utf16(sample: &[u8]) -> Option<Charset> {
-    let units = sample.len() / 2;
-    if units < 2 {
-        return None;
+/// What the encoding of a text was found to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sniffed {
+    pub(super) charset: Charset,
+    /// Whether there was so little to go by that it may well be another.
+    pub(super) doubtful: bool,
+}
+
+impl Sniffed {
+    /// What there is to say of it.
+    pub(super) fn written(self) -> Written {
+        match (self.charset, self.doubtful) {
+            (Charset::Utf8, _) => Written::Utf8,
+            (Charset::BrokenUtf8, _) => Written::BrokenUtf8,
+            (charset, true) => Written::Perhaps(charset.name()),
+            (charset, false) => Written::Other(charset.name()),
+        }
     }
-    let zeros = |from: usize| {
-        sample
-            .iter()
-            .skip(from)
-            .step_by(2)
-            .filter(|byte| **byte == 0)
-            .count()
-    };
-    let (even, odd) = (zeros(0), zeros(1));
-    let charset = if even == 0 && odd * 2 > units {
-        Charset::Utf16Le
-    } else if odd == 0 && even * 2 > units {
-        Charset::Utf16Be
-    } else {
-        return None;
-    };
-    let decoded = charset.show(&sample[..units * 2]);
-    let strange =
-        |c: char| c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_whitespace());
-    (!decoded.contains(strange)).then_some(charset)
+}
+
+impl From<Charset> for Sniffed {
+    fn from(charset: Charset) -> Self {
+        Self {
+            charset,
+            doubtful: false,
+        }
+    }
 }
 
 /// Finds the encoding of a text while it passes by.
@@ -155,7 +160,7 @@ impl Sniffer {
     }
 
     /// The encoding of all that passed.
-    pub(super) fn finish(mut self) -> Charset {
+    pub(super) fn finish(mut self) -> Sniffed {
         if !self.begun.is_empty() {
             self.strays += 1;
             if self.strays == 1 {
@@ -164,21 +169,25 @@ impl Sniffer {
             }
         }
         if self.strays == 0 {
-            return Charset::Utf8;
+            return Charset::Utf8.into();
         }
         // Older encodings hardly ever make whole characters of UTF-8 by chance.
         if self.wide > self.strays {
-            return Charset::BrokenUtf8;
+            return Charset::BrokenUtf8.into();
         }
         if self.kept.len() == self.guessed {
-            return Charset::Legacy(legacy::guess(&self.kept, true).encoding);
+            let guess = legacy::guess(&self.kept, true);
+            return Sniffed {
+                charset: Charset::Legacy(guess.encoding),
+                doubtful: guess.doubtful,
+            };
         }
         self.guess.feed(b"", true);
-        Charset::Legacy(self.guess.guess(None, Utf8Detection::Deny))
+        Charset::Legacy(self.guess.guess(None, Utf8Detection::Deny)).into()
     }
 
     fn count(&mut self, text: &str) {
-        self.wide += text.bytes().filter(|byte| *byte >= 0xc0).count() as u64;
+        self.wide += wide(text);
     }
 
     /// Nothing is guessed as long as all is UTF-8.
@@ -208,7 +217,7 @@ mod tests {
         for chunk in bytes.chunks(step) {
             sniffer.push(chunk);
         }
-        sniffer.finish()
+        sniffer.finish().charset
     }
 
     #[rstest]

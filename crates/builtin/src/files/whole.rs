@@ -97,7 +97,7 @@ fn charset_of(bytes: &[u8], path: &str) -> Result<(Charset, usize), ToolError> {
         Some(_) | None => {
             let mut sniffer = Sniffer::new();
             sniffer.push(&bytes[bom..]);
-            Ok((sniffer.finish(), bom))
+            Ok((sniffer.finish().charset, bom))
         }
     }
 }

@@ -159,3 +159,64 @@ async fn a_word_that_the_encoding_lacks_changes_nothing(#[case] way: Way) {
         assert_eq!(ws.get("f"), before, "{tool}");
     }
 }
+
+/// What a file says of its encoding when it is read, it says when something is found in it, and the
+/// words are the same.
+#[rstest]
+#[tokio::test]
+async fn what_is_read_is_found_and_shown_as_it_is_read(
+    #[values(
+        Written::Utf8,
+        Written::Marked,
+        Written::Utf16Le,
+        Written::Utf16Be,
+        Written::Unmarked16,
+        Written::Gbk,
+        Written::Gb18030,
+        Written::Latin1
+    )]
+    written: Written,
+    #[values("", "plain words ahead, as many as a program has\n")] ahead: &str,
+) {
+    let ws = Workspace::new();
+    let (first, old, _) = written.words();
+    let text = format!("{}{first}\r\n{old}\r\n{first}\n", ahead.repeat(2000));
+    ws.put("f", written.of(&text));
+    let read = ws
+        .ok("file_read", json!({"path": "f", "end_line": 1}))
+        .await;
+    let found = ws
+        .ok("grep", json!({"pattern": old, "before": 1, "after": 1}))
+        .await;
+    let [hit] = found["matches"].as_array().unwrap().as_slice() else {
+        panic!("{found}");
+    };
+    assert_eq!(hit["text"], old);
+    assert_eq!(
+        (&hit["before"], &hit["after"]),
+        (&json!([first]), &json!([first]))
+    );
+    match read["encoding"].as_str().unwrap() {
+        "utf-8" => assert_eq!(hit.get("encoding"), None),
+        encoding => assert_eq!(hit["encoding"], encoding),
+    }
+}
+
+/// In the words in which it is said of a command's output.
+#[rstest]
+#[case::few_characters(
+    b"\xd6\xd0\xce\xc4\n",
+    Some("the file is no UTF-8 and was read as gbk, which is a guess by few characters")
+)]
+#[case::stray(
+    b"\xe4\xbd\xa0\xe5\xa5\xbd\xff\n",
+    Some("the file has bytes that are no UTF-8; each run of them shows as U+FFFD")
+)]
+#[case::utf8("你好\n".as_bytes(), None)]
+#[tokio::test]
+async fn doubt_about_an_encoding_is_said(#[case] bytes: &[u8], #[case] notice: Option<&str>) {
+    let ws = Workspace::new();
+    ws.put("f", bytes);
+    let read = ws.ok("file_read", json!({"path": "f"})).await;
+    assert_eq!(read.get("notice").and_then(Value::as_str), notice);
+}
