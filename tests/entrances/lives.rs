@@ -112,7 +112,9 @@ fn start(at: &At, way: &str) -> String {
 
 /// A direct call ends with the client that vanishes, and its session is free again.
 #[rstest]
-fn a_call_ends_with_the_client_that_vanishes(#[values("http", "mcp")] way: &str) {
+fn a_call_ends_with_the_client_that_vanishes(
+    #[values("http", "mcp", "mcp with progress")] way: &str,
+) {
     let world = world("");
     let serving = Serving::start(&world);
     let at = &serving.at;
@@ -123,7 +125,9 @@ fn a_call_ends_with_the_client_that_vanishes(#[values("http", "mcp")] way: &str)
         let path = "/v1/tools/execute_shell_command/call";
         at.begin("POST", path, &[], Some(&body))
     } else {
-        Mcp::modern(at).begin("execute_shell_command", &arguments)
+        let client = Mcp::modern(at);
+        let token = (way != "mcp").then(|| json!("t"));
+        client.begin_with("execute_shell_command", &arguments, token)
     };
     let session = soon(|| {
         let sessions = at.get("/v1/sessions").is(200).json();
@@ -151,6 +155,38 @@ fn a_call_ends_with_the_client_that_vanishes(#[values("http", "mcp")] way: &str)
     let replay = world.run(&args).exits(0);
     let count = |kind: &str| replay.stdout.matches(kind).count();
     assert_eq!(count("\"run_started\""), count("\"run_finished\""));
+}
+
+/// In the older form of MCP a lost connection calls nothing off. The call goes on to its end or its
+/// own time, and its output is in the log; the end of its session ends it.
+#[rstest]
+fn a_call_of_an_older_client_whose_connection_broke_goes_on(#[values(true, false)] ended: bool) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let client = Mcp::legacy(at);
+    let session = format!("mcp-{}", client.session());
+    let command = "echo > begun; until [ -e go ]; do sleep 0.02; done; echo made > done.txt";
+    let asked = client.begin("execute_shell_command", &json!({"command": command}));
+    let begun = world.data(&format!("files/local/local/{session}/begun"));
+    soon(|| begun.exists().then_some(()));
+    drop(asked);
+    if ended {
+        client.end();
+    } else {
+        go(&world, &session);
+    }
+    let output = soon(|| {
+        let path = format!("/v1/sessions/{session}/messages");
+        let told = at.get(&path).is(200).json();
+        let output = &told["messages"][0]["metadata"]["tool_agent_output"];
+        output.is_object().then(|| output.clone())
+    });
+    let expected = if ended { "cancelled" } else { "success" };
+    assert_eq!(output["status"], expected, "{output}");
+    go(&world, &session);
+    serving.stop();
+    assert_eq!(made(&world, &session), if ended { "" } else { "made\n" });
 }
 
 /// An approved call that was at work when the server was killed is not made again: nobody knows how

@@ -62,11 +62,42 @@ impl<'a> Mcp<'a> {
 
     /// A call whose answer nobody has begun to read.
     pub(crate) fn begin(&self, tool: &str, arguments: &Value) -> TcpStream {
-        let params = json!({"name": tool, "arguments": arguments, "_meta": meta()});
+        self.begin_with(tool, arguments, None)
+    }
+
+    /// The same, with a token for progress.
+    pub(crate) fn begin_with(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        token: Option<Value>,
+    ) -> TcpStream {
+        let mut params = json!({"name": tool, "arguments": arguments});
+        let modern = [("mcp-method", "tools/call"), ("mcp-name", tool)];
+        let mut headers = self.headers(&[]);
+        if self.session.is_none() {
+            params["_meta"] = meta();
+            headers = self.headers(&modern);
+        }
+        if let Some(token) = token {
+            params["_meta"]["progressToken"] = token;
+        }
         let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params});
-        let headers = self.headers(&[("mcp-method", "tools/call"), ("mcp-name", tool)]);
         let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
         self.at.begin("POST", "/mcp", &headers, Some(&body))
+    }
+
+    /// The session that the server gave.
+    pub(crate) fn session(&self) -> &str {
+        self.session.as_deref().unwrap()
+    }
+
+    /// Ends the session.
+    pub(crate) fn end(&self) {
+        let headers = self.headers(&[]);
+        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        let told = self.at.open("DELETE", "/mcp", &headers, None).whole();
+        assert!(told.status < 300, "{}", told.text);
     }
 
     fn ask(&self, method: &str, mut params: Value, headers: &[(&'static str, &str)]) -> Value {

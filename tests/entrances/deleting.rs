@@ -1,0 +1,166 @@
+//! Sessions that are deleted while somebody has them, and what is left of them.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use crate::served::Serving;
+use crate::world::{HANGS, World};
+
+/// In the command lines of the jobs of these tests and of nobody else's.
+const MARK: &str = "zq-job-of-a-deleted-session";
+
+fn world() -> World {
+    let world = World::new();
+    world.write("model.yaml", json!([{"text": "all done"}]).to_string());
+    world.config(&format!(
+        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[permissions]\nhttp_role = \"admin\"\n",
+        world.work("model.yaml")
+    ));
+    world
+}
+
+/// A job that goes on by itself until the file `go` is there. Gives its mark.
+fn start_job(serving: &Serving, session: &str) -> String {
+    let mark = format!("{MARK}-{}-{session}", std::process::id());
+    let command = format!(": {mark}; until [ -e go ]; do sleep 0.02; done");
+    let arguments = json!({"command": command, "block_until_ms": 0});
+    let told = serving
+        .at
+        .call(session, "execute_shell_command", &arguments);
+    assert_eq!(told.is(200).json()["status"], "running");
+    soon(|| runs(&mark).then_some(()));
+    mark
+}
+
+fn go(world: &World, session: &str) {
+    std::fs::write(world.data(&format!("files/local/local/{session}/go")), "").unwrap();
+}
+
+/// Whether a process has this in its command line.
+fn runs(mark: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").unwrap();
+    let has_mark = |path: PathBuf| {
+        let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(mark)
+    };
+    processes.flatten().any(|process| has_mark(process.path()))
+}
+
+fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let limit = Instant::now() + HANGS;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < limit, "it never comes to be so");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Everything in the data directory that has the name of the session in its own.
+fn left(world: &World, session: &str) -> Vec<PathBuf> {
+    fn look(folder: &Path, session: &str, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path
+                .file_name()
+                .unwrap()
+                .to_string_lossy()
+                .contains(session)
+            {
+                found.push(path.clone());
+            }
+            if path.is_dir() && !path.is_symlink() {
+                look(&path, session, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    look(&world.data(""), session, &mut found);
+    found
+}
+
+#[test]
+fn a_session_was_deleted_under_the_command_that_a_server_ran_in_it() {
+    let world = world();
+    let serving = Serving::start(&world);
+    let session = "kept-by-the-server";
+    let mark = start_job(&serving, session);
+    let before = left(&world, session);
+    let refused = world
+        .run(&["sessions", "delete", session, "--json"])
+        .exits(1);
+    let error = &refused.json()["error"];
+    assert_eq!(error["code"], "busy", "{}", refused.shown());
+    let hint = error["hint"].as_str().unwrap();
+    assert!(hint.contains("DELETE /v1/sessions/ID"), "{hint}");
+    assert!(runs(&mark) && left(&world, session) == before);
+    // Nor does a run elsewhere end it.
+    let run = ["run", "--session", session, "--json", "go"];
+    let refused = world.run(&run).exits(1);
+    assert!(refused.stdout.contains("busy"), "{}", refused.shown());
+    assert!(runs(&mark));
+
+    // The server itself may work in it meanwhile.
+    let pure = json!({"expression": "1"});
+    serving.at.call(session, "calculator", &pure).is(200);
+    let refused = world.run(&["sessions", "delete", session]).exits(1);
+    assert!(
+        refused.stderr.contains("another process"),
+        "{}",
+        refused.shown()
+    );
+    // Once it has ended nobody holds the session.
+    go(&world, session);
+    soon(|| {
+        let deleted = world.run(&["sessions", "delete", session, "--json"]);
+        (deleted.code == Some(0)).then_some(())
+    });
+    assert_eq!(left(&world, session), [] as [PathBuf; 0]);
+
+    // The server finds a new session under the name, on the disk as well.
+    let write = json!({"path": "new.txt", "content": "new"});
+    let told = serving.at.call(session, "file_write", &write).is(200);
+    assert_eq!(told.json()["status"], "success");
+    let file = world.data(&format!("files/local/local/{session}/new.txt"));
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "new");
+    let list = serving.at.call(session, "list_dir", &json!({})).is(200);
+    assert!(list.text.contains("new.txt"), "{}", list.text);
+    serving.stop();
+}
+
+#[test]
+fn a_session_deleted_over_http_left_its_command_running() {
+    let world = world();
+    let serving = Serving::start(&world);
+    let session = "deleted-over-http";
+    let mark = start_job(&serving, session);
+    serving.at.run(session);
+    let deleted = serving.at.delete(&format!("/v1/sessions/{session}"));
+    assert_eq!(deleted.status, 204, "{}", deleted.text);
+    assert!(!runs(&mark), "it goes on");
+    assert_eq!(left(&world, session), [] as [PathBuf; 0]);
+    serving.at.run(session);
+    let told = serving.at.get(&format!("/v1/sessions/{session}/messages"));
+    let told: Value = told.is(200).json();
+    assert_eq!(told["messages"].as_array().unwrap().len(), 2, "{told}");
+    serving.stop();
+}
+
+#[rstest]
+fn to_delete_what_is_not_there_made_a_file_for_it(#[values("cli", "http")] way: &str) {
+    let world = world();
+    let session = "never-there";
+    if way == "cli" {
+        world.run(&["sessions", "delete", session]).exits(5);
+    } else {
+        let serving = Serving::start(&world);
+        let path = format!("/v1/sessions/{session}");
+        serving.at.delete(&path).is_problem(404, "not_found");
+        serving.stop();
+    }
+    assert_eq!(left(&world, session), [] as [PathBuf; 0]);
+}
