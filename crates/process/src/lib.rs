@@ -1,17 +1,18 @@
 //! Supervised children.
 //!
-//! A child is never started by the server itself. [`spawn`] re-executes a small supervisor (the same
-//! binary: [`run_if_supervisor`] is the first line of its `main`), hands it a [`ChildSpec`] over a
-//! socket, and gets back a [`Child`] and its [`Output`]. The supervisor builds the confinement, is
-//! the reaper of everything the child starts, and takes the whole tree down when the child ends, when
-//! it is told to, or when we die.
+//! A child is never started by the server itself. [`spawn`] asks a nursery (the same binary, executed
+//! once: [`run_if_supervisor`] is the first line of its `main`) to fork a supervisor, hands that a
+//! [`ChildSpec`] over a socket of its own, and gets back a [`Child`] and its [`Output`]. The
+//! supervisor builds the confinement, is the reaper of everything the child starts, and takes the
+//! whole tree down when the child ends, when it is told to, or when we die.
 //!
 //! - [`spec`]: what to run and what it may touch
 //! - [`child`], [`input`] and [`output`]: the async side that the server holds
 //! - [`outlet`]: the one way out of a network of its own
 //! - [`remains`]: what they leave behind, removed and counted however deep it is
 //! - [`probe`]: what this machine can really enforce, found out by doing it
-//! - `supervisor`: the single-threaded side, between `main` and the child
+//! - `start`, `nursery`: the way to a supervisor
+//! - `supervisor`: the single-threaded side, between us and the child
 //!
 //! This is the only crate of the house with unsafe code; it is all in `sys` and in the few system
 //! calls nobody wraps.

@@ -164,11 +164,13 @@ impl Options {
 }
 
 async fn run(options: Options) -> Result<(), String> {
+    // As long as the command runs, as where more of them are to come.
+    let program = SupervisorProgram::this_binary();
     let Spawned {
         mut child,
         mut output,
         ..
-    } = spawn(&SupervisorProgram::this_binary(), options.spec)
+    } = spawn(&program, options.spec)
         .await
         .map_err(|error| explain(&error))?;
     let killer = async {

@@ -94,10 +94,6 @@ fn begin(request: Request) -> std::io::Result<Control> {
 fn supervise(control: &mut Control, order: Order, ahead: Ahead) -> Result<(), Failure> {
     rustix::process::umask(Mode::from_raw_mode(0o022));
     let signals = sys::block_signals().or_fail(Stage::Prepare, "signals")?;
-    // A binary that may be executed and not read makes a process whose `/proc` files are root's:
-    // it could not write its own user map. Undone once that is written.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)
-        .or_fail(Stage::Prepare, "dumpable")?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .or_fail(Stage::Prepare, "subreaper")?;
 
@@ -216,7 +212,8 @@ fn supervise_namespaced(
 }
 
 /// The supervisor's memory holds the child's environment and its descriptors reach the parent: no
-/// process of the same user may look.
+/// process of the same user may look. So it is from its birth in the nursery, but for the moment in
+/// which it maps its user.
 fn hide_from_others() -> Result<(), Failure> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .or_fail(Stage::Prepare, "dumpable")

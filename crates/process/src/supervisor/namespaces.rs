@@ -43,18 +43,16 @@ pub(super) enum Ahead {
 impl Ahead {
     /// Does it.
     pub(super) fn of_a_network() -> Self {
-        Self::Network(
-            rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)
-                .or_fail(Stage::Prepare, "dumpable")
-                .and_then(|()| leave_the_network()),
-        )
+        Self::Network(leave_the_network())
     }
 
     /// What came of it, if it was done; else it is done now.
     pub(super) fn network(self) -> Result<(), Failure> {
         match self {
             Self::Nothing => leave_the_network(),
-            Self::Network(outcome) => outcome,
+            Self::Network(Ok(())) => Ok(()),
+            // There may be room by now where there was none.
+            Self::Network(Err(failure)) => leave_the_network().map_err(|_| failure),
         }
     }
 }
@@ -111,6 +109,9 @@ impl UserNamespace {
         match self {
             Self::None => Ok(()),
             Self::New { uid, gid } => {
+                // Our `/proc` files are root's as long as nobody may look into us.
+                rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)
+                    .or_fail(Stage::UserMap, "dumpable")?;
                 // In this order: a group map may only be written once setgroups is denied.
                 for (file, text) in [
                     ("/proc/self/setgroups", "deny".to_owned()),
@@ -119,7 +120,7 @@ impl UserNamespace {
                 ] {
                     std::fs::write(file, text).or_fail(Stage::UserMap, file)?;
                 }
-                Ok(())
+                super::hide_from_others()
             }
         }
     }

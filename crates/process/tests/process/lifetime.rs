@@ -253,7 +253,7 @@ impl Drop for Freezer {
     }
 }
 
-fn wait_for_output(running: &mut crate::kit::Running, expected: &str) {
+pub(crate) fn wait_for_output(running: &mut crate::kit::Running, expected: &str) {
     let mut seen = vec![0; expected.len()];
     running
         .0

@@ -2,7 +2,7 @@
 //! when it is killed.
 
 use std::fs;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use outfitter_process::{
 };
 use rstest::rstest;
 
-use crate::kit::{Identity, Place, TESTKIT, alive, finish, gone, say};
-use crate::lifetime::{children_of, ended, kill};
+use crate::kit::{Identity, Place, TESTKIT, alive, finish, gone, say, start};
+use crate::lifetime::{children_of, ended, kill, wait_for_output};
 use crate::output::shell;
 
 fn program() -> SupervisorProgram {
@@ -399,5 +399,42 @@ async fn a_program_that_is_gone_goes_on_starting_commands_until_it_is_killed() {
     assert!(
         matches!(error, outfitter_process::SpawnError::Io { .. }),
         "{error:?}"
+    );
+}
+
+/// Whoever may look into the spare one sees what the next command is given.
+#[rstest]
+fn nobody_of_the_same_user_may_look_into_it_or_the_spare_one(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mut running =
+        start(
+            place
+                .confined("full")
+                .args(["--", "/bin/sh", "-c", "echo up; sleep 86"]),
+        );
+    wait_for_output(&mut running, "up\n");
+    let nursery = children_of(running.0.id());
+    assert_eq!(nursery.len(), 1, "{nursery:?}");
+    let mut looked_at = 0;
+    for _ in 0..500 {
+        looked_at = 0;
+        for pid in children_of(nursery[0]).into_iter().chain([nursery[0]]) {
+            // What may not be looked into belongs to root.
+            let owner = fs::metadata(format!("/proc/{pid}/environ")).map(|found| found.uid());
+            assert_eq!(owner.unwrap(), 0, "{pid}");
+            looked_at += 1;
+        }
+        if looked_at == 3 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(
+        looked_at, 3,
+        "the nursery, the supervisor and the spare one"
     );
 }
