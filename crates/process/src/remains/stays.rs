@@ -12,7 +12,7 @@ const SHOWN_BYTES: usize = 256;
 
 /// Something of a tree could not be removed. All that could be is gone.
 #[derive(Debug, thiserror::Error)]
-#[error("remove {}{}", .path.display(), more(.others))]
+#[error("remove {}{}", .path.display(), more(*.others))]
 pub struct StaysBehind {
     /// The first of what stays, in few words where its path is long.
     pub path: PathBuf,
@@ -23,7 +23,7 @@ pub struct StaysBehind {
     pub source: io::Error,
 }
 
-fn more(others: &u64) -> String {
+fn more(others: u64) -> String {
     match others {
         0 => String::new(),
         others => format!(" and {others} more"),
@@ -42,7 +42,7 @@ impl StaysBehind {
     /// What it says, with the reason.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (path, more) = (self.path.display(), more(&self.others));
+        let (path, more) = (self.path.display(), more(self.others));
         format!("{path}{more} cannot be removed: {}", self.source)
     }
 }
