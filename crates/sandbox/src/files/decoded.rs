@@ -9,19 +9,30 @@ use std::io::{self, Read};
 use outfitter_text::binary::SNIFFED_BYTES;
 use outfitter_text::decode::{TextDecoder, utf16, wide};
 
-/// How much is read at first: many files are no longer.
-const FIRST_PIECE: usize = 16 << 10;
-
-/// How much is read at a time.
+/// How much is read at a time, into room that many files share one after the other.
 const PIECE: usize = 64 << 10;
 
-pub(super) struct Decoded<R> {
+/// Room for the pieces of one file at a time.
+pub(super) struct Room(Vec<u8>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(vec![0; PIECE])
+    }
+}
+
+pub(super) struct Decoded<'r, R> {
     file: R,
-    /// What was read; `given` of it are with the caller, and what comes behind `ready` is the start
-    /// of a character.
-    piece: Vec<u8>,
+    piece: &'r mut [u8],
+    /// Of the piece this much is with the caller,
     given: usize,
+    /// this much may be,
     ready: usize,
+    /// and this much was read: what comes behind `ready` is the start of a character.
+    read: usize,
+    /// What was decoded, and how much of it is with the caller.
+    text: String,
+    told: usize,
     /// Characters of more than one byte that passed.
     wide: u64,
     way: Way,
@@ -38,13 +49,16 @@ enum Way {
     Done(Option<&'static str>),
 }
 
-impl<R: Read> Decoded<R> {
-    pub(super) fn new(file: R) -> Self {
+impl<'r, R: Read> Decoded<'r, R> {
+    pub(super) fn new(file: R, room: &'r mut Room) -> Self {
         Self {
             file,
-            piece: Vec::new(),
+            piece: &mut room.0,
             given: 0,
             ready: 0,
+            read: 0,
+            text: String::new(),
+            told: 0,
             wide: 0,
             way: Way::Start,
             has_ended: false,
@@ -60,44 +74,31 @@ impl<R: Read> Decoded<R> {
         }
     }
 
-    /// Makes something ready, unless the end has come.
+    /// Reads the next piece, behind what of the last one is not ready.
     fn fill(&mut self) -> io::Result<()> {
-        while self.given == self.ready && !self.has_ended {
-            self.piece.drain(..self.given);
-            (self.given, self.ready) = (0, 0);
-            let begun = self.piece.len();
-            let most = match self.way {
-                Way::Start => FIRST_PIECE,
-                _ => PIECE,
-            };
-            self.piece.resize(begun + most, 0);
-            let got = loop {
-                match self.file.read(&mut self.piece[begun..]) {
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    read => break read?,
-                }
-            };
-            self.piece.truncate(begun + got);
-            self.has_ended = got == 0;
-            self.take();
-        }
-        Ok(())
-    }
-
-    /// What becomes of what was just read.
-    fn take(&mut self) {
+        self.piece.copy_within(self.ready..self.read, 0);
+        let begun = self.read - self.ready;
+        let got = loop {
+            match self.file.read(&mut self.piece[begun..]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        (self.given, self.ready, self.read) = (0, 0, begun + got);
+        self.has_ended = got == 0;
         if let Way::Start = self.way {
             self.way = self.begin();
         }
         match &mut self.way {
-            Way::Start | Way::AsItIs | Way::Done(_) => self.ready = self.piece.len(),
+            Way::Start | Way::AsItIs | Way::Done(_) => self.ready = self.read,
             Way::Utf8 => self.take_utf8(),
             Way::Decoding(_) => self.decode(0),
         }
+        Ok(())
     }
 
     fn begin(&self) -> Way {
-        let start = &self.piece[..self.piece.len().min(SNIFFED_BYTES)];
+        let start = &self.piece[..self.read.min(SNIFFED_BYTES)];
         if utf16(start).is_some() {
             Way::Decoding(Box::default())
         } else if start.contains(&0) {
@@ -108,23 +109,22 @@ impl<R: Read> Decoded<R> {
     }
 
     fn take_utf8(&mut self) {
-        let (valid, is_wrong) = match std::str::from_utf8(&self.piece) {
+        let piece = &self.piece[..self.read];
+        let (valid, is_wrong) = match std::str::from_utf8(piece) {
             Ok(text) => (text, false),
             Err(error) => {
-                let valid = &self.piece[..error.valid_up_to()];
                 let is_wrong = error.error_len().is_some() || self.has_ended;
-                (std::str::from_utf8(valid).unwrap_or_default(), is_wrong)
+                let valid = std::str::from_utf8(&piece[..error.valid_up_to()]);
+                (valid.unwrap_or_default(), is_wrong)
             }
         };
         if !valid.is_ascii() {
             self.wide = self.wide.saturating_add(wide(valid));
         }
-        let valid = valid.len();
+        self.ready = valid.len();
         if is_wrong {
             self.way = Way::Decoding(Box::new(TextDecoder::after_utf8(self.wide)));
-            self.decode(valid);
-        } else {
-            self.ready = valid;
+            self.decode(self.ready);
         }
     }
 
@@ -133,30 +133,34 @@ impl<R: Read> Decoded<R> {
         let Way::Decoding(decoder) = &mut self.way else {
             return;
         };
-        let mut text = String::new();
-        decoder.push(&self.piece[from..], &mut text);
+        self.text.clear();
+        self.told = 0;
+        decoder.push(&self.piece[from..self.read], &mut self.text);
+        self.read = from;
         if self.has_ended {
-            let decoder = std::mem::take(decoder);
-            let written = decoder.finish(&mut text);
+            let written = std::mem::take(&mut **decoder).finish(&mut self.text);
             let is_other = written.encoding() != "utf-8";
             self.way = Way::Done(is_other.then(|| written.encoding()));
         }
-        self.piece.truncate(from);
-        self.piece.extend_from_slice(text.as_bytes());
-        self.ready = self.piece.len();
     }
 }
 
-impl<R: Read> Read for Decoded<R> {
+impl<R: Read> Read for Decoded<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.ready {
+        loop {
+            let (ready, given) = match self.given < self.ready {
+                true => (&self.piece[..self.ready], &mut self.given),
+                false => (self.text.as_bytes(), &mut self.told),
+            };
+            let ready = &ready[*given..];
+            if !ready.is_empty() || self.has_ended {
+                let length = ready.len().min(buffer.len());
+                buffer[..length].copy_from_slice(&ready[..length]);
+                *given += length;
+                return Ok(length);
+            }
             self.fill()?;
         }
-        let ready = &self.piece[self.given..self.ready];
-        let length = ready.len().min(buffer.len());
-        buffer[..length].copy_from_slice(&ready[..length]);
-        self.given += length;
-        Ok(length)
     }
 }
 
@@ -180,7 +184,8 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8], step: usize) -> (Vec<u8>, Option<&'static str>) {
-        let mut reader = Decoded::new(Pieces(bytes, step));
+        let mut room = Room::default();
+        let mut reader = Decoded::new(Pieces(bytes, step), &mut room);
         let mut text = Vec::new();
         reader.read_to_end(&mut text).unwrap();
         (text, reader.encoding())

@@ -9,7 +9,7 @@ use ignore::types::Types;
 use outfitter_core::{FilesError, Search, SearchFound, SearchHit, SearchMode};
 
 use super::cancel::Gone;
-use super::decoded::Decoded;
+use super::decoded::{Decoded, Room};
 use super::error::invalid;
 use super::hits::{Hits, Wanted, weight};
 use super::limits::{
@@ -24,11 +24,17 @@ const GROWS: &str = "it grew faster than it was searched";
 /// A search made ready: what cannot be understood is refused before anything is opened.
 pub(super) struct Job<'a> {
     matcher: RegexMatcher,
-    pub(super) searcher: SearcherBuilder,
+    searcher: SearcherBuilder,
     wanted: Wanted,
     names: Override,
     types: Types,
     pub(super) gone: &'a Gone,
+}
+
+/// What one thread searches files with, one after the other.
+pub(super) struct Tools {
+    searcher: Searcher,
+    room: Room,
 }
 
 /// What one file gave.
@@ -82,6 +88,13 @@ impl<'a> Job<'a> {
         })
     }
 
+    pub(super) fn tools(&self) -> Tools {
+        Tools {
+            searcher: self.searcher.build(),
+            room: Room::default(),
+        }
+    }
+
     /// Whether a file of this path beneath the start is to be searched.
     pub(super) fn wants(&self, relative: &str) -> bool {
         !self.names.matched(relative, false).is_ignore()
@@ -95,10 +108,10 @@ impl<'a> Job<'a> {
         path: &str,
         file: impl Read,
         size: u64,
-        searcher: &mut Searcher,
+        tools: &mut Tools,
     ) -> Outcome {
         let mut file = file.take(size.saturating_add(MAX_GROWTH_BYTES));
-        let outcome = self.of_file(path, &mut file, searcher);
+        let outcome = self.of_file(path, &mut file, tools);
         if file.limit() > 0 {
             return outcome;
         }
@@ -116,13 +129,17 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn of_file(&self, path: &str, file: impl Read, searcher: &mut Searcher) -> Outcome {
+    fn of_file(&self, path: &str, file: impl Read, tools: &mut Tools) -> Outcome {
         let mut hits = Hits::new(path, &self.matcher, self.wanted, self.gone);
-        let mut reader = Decoded::new(UntilGone {
+        let file = UntilGone {
             file,
             gone: self.gone,
-        });
-        if let Err(error) = searcher.search_reader(&self.matcher, &mut reader, &mut hits) {
+        };
+        let mut reader = Decoded::new(file, &mut tools.room);
+        let searched = tools
+            .searcher
+            .search_reader(&self.matcher, &mut reader, &mut hits);
+        if let Err(error) = searched {
             return Outcome::Skipped(error.to_string());
         }
         hits.encoding = reader.encoding();

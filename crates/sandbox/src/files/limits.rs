@@ -89,5 +89,7 @@ pub(super) const MAX_LINKS: u32 = 40;
 pub(super) const MAX_COPY_TRIES: u32 = 8;
 /// The most directories that a session remembers to have swept; then it begins anew.
 pub(super) const MAX_SWEPT: usize = 4096;
+/// How many names of a directory are looked at to sweep it; a write does not wait for more.
+pub(super) const MAX_SWEPT_NAMES: u64 = 10_000;
 /// The most changes that are made together.
 pub(super) const MAX_CHANGES: usize = 256;

@@ -7,13 +7,12 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use grep_searcher::Searcher;
 use outfitter_core::{FileKind, FilesError, Search, SearchFound};
 
 use super::cancel::Gone;
 use super::error::{Failure, failed};
 use super::hits::weight;
-use super::job::{Job, Outcome};
+use super::job::{Job, Outcome, Tools};
 use super::limits::MAX_AHEAD_BYTES;
 use super::machine::{Below, Machine};
 use super::notes::Notes;
@@ -82,8 +81,8 @@ impl<M: Machine> Searching<'_, M> {
         let facts = &self.start.pinned.facts;
         let file = place.machine().open(&self.start.pinned);
         let file = file.map_err(|failure| place.failed(failure))?;
-        let mut searcher = self.job.searcher.build();
-        let (outcome, is_cut) = self.of_open(shown, file, facts.size(), &mut searcher);
+        let mut tools = self.job.tools();
+        let (outcome, is_cut) = self.of_open(shown, file, facts.size(), &mut tools);
         self.job.take(outcome, shown, &mut found, &mut notes);
         self.job.gone.check()?;
         if is_cut {
@@ -105,11 +104,11 @@ impl<M: Machine> Searching<'_, M> {
         while !batch.is_empty() {
             let (outcomes, next) = self.of_batch(&batch, &mut walk)?;
             self.job.gone.check()?;
-            let mut searcher = self.job.searcher.build();
+            let mut tools = self.job.tools();
             let notes = &mut walk.scanner.notes;
             let mut has_room = true;
             for (file, searched) in batch.iter().zip(outcomes) {
-                let searched = searched.unwrap_or_else(|| self.of_found(file, &mut searcher));
+                let searched = searched.unwrap_or_else(|| self.of_found(file, &mut tools));
                 let (outcome, is_cut) = searched?;
                 has_room = self.job.take(outcome, &file.path, &mut found, notes) && !is_cut;
                 if is_cut {
@@ -125,7 +124,7 @@ impl<M: Machine> Searching<'_, M> {
             }
             batch = match next {
                 Some(next) => next,
-                None => self.collect(&mut walk, BATCH)?,
+                None => self.collect(&mut walk, FIRST_BATCH)?,
             };
         }
         found.walked = walk.scanner.notes.finish(!found.hits.is_empty());
@@ -164,11 +163,11 @@ impl<M: Machine> Searching<'_, M> {
             return Ok((batch.iter().map(|_| None).collect(), None));
         }
         let ahead = AtomicU64::new(0);
-        let search_one = |found: &Found, searcher: &mut Searcher| {
+        let search_one = |found: &Found, tools: &mut Tools| {
             if ahead.load(Ordering::Relaxed) >= MAX_AHEAD_BYTES {
                 return None;
             }
-            let searched = self.of_found(found, searcher);
+            let searched = self.of_found(found, tools);
             if let Ok((Outcome::Hits { hits, .. }, _)) = &searched {
                 ahead.fetch_add(hits.iter().map(weight).sum(), Ordering::Relaxed);
             }
@@ -179,12 +178,12 @@ impl<M: Machine> Searching<'_, M> {
         let next_batch = std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
-                    let mut searcher = self.job.searcher.build();
+                    let mut tools = self.job.tools();
                     let mut own = Vec::new();
                     loop {
                         let at = next_file.fetch_add(1, Ordering::Relaxed);
                         let Some(found) = batch.get(at) else { break };
-                        own.push((at, search_one(found, &mut searcher)));
+                        own.push((at, search_one(found, &mut tools)));
                     }
                     done.lock()
                         .unwrap_or_else(PoisonError::into_inner)
@@ -199,7 +198,7 @@ impl<M: Machine> Searching<'_, M> {
         Ok((outcomes, Some(next_batch)))
     }
 
-    fn of_found(&self, found: &Found, searcher: &mut Searcher) -> Searched {
+    fn of_found(&self, found: &Found, tools: &mut Tools) -> Searched {
         // What a listing has told to be empty is not opened for that.
         if self.job.gone.is_set() || found.facts.is_some_and(|facts| facts.size() == 0) {
             return Ok((Outcome::Nothing, false));
@@ -222,7 +221,7 @@ impl<M: Machine> Searching<'_, M> {
         if let Some(why) = self.identities.has(facts.identity) {
             return skipped(why.to_owned());
         }
-        Ok(self.of_open(&found.path, file, facts.size(), searcher))
+        Ok(self.of_open(&found.path, file, facts.size(), tools))
     }
 
     fn of_open<'f>(
@@ -230,10 +229,10 @@ impl<M: Machine> Searching<'_, M> {
         path: &str,
         file: M::File<'f>,
         size: u64,
-        searcher: &mut Searcher,
+        tools: &mut Tools,
     ) -> (Outcome, bool) {
         let reader = M::reader(file, &self.left);
-        let outcome = self.job.of_growing(path, reader, size, searcher);
+        let outcome = self.job.of_growing(path, reader, size, tools);
         (outcome, self.left.load(Ordering::Relaxed) == 0)
     }
 }

@@ -31,7 +31,7 @@ fn a_file_that_grows_for_ever_is_left_and_said() {
     for (pattern, found) in [("x$", true), ("y", false)] {
         let job = Job::new(&wanted(pattern), &gone).unwrap();
         let mut file = Endless(0);
-        let outcome = job.of_growing("log", &mut file, 10, &mut job.searcher.build());
+        let outcome = job.of_growing("log", &mut file, 10, &mut job.tools());
         assert!(
             file.0 <= 10 + MAX_GROWTH_BYTES,
             "{} bytes were read",

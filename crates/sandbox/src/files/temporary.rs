@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use super::copy_tree::remove_tree;
 use super::error::Failure;
-use super::limits::{MAX_DEPTH, MAX_SWEPT, MAX_WALKED};
+use super::limits::{MAX_DEPTH, MAX_SWEPT, MAX_SWEPT_NAMES};
 use super::machine::{Machine, OpenFile as _};
 use super::place::Place;
 use super::target::Key;
@@ -84,7 +84,7 @@ impl Swept {
                 return;
             }
         }
-        let Ok(listing) = machine.list(directory, ".", MAX_WALKED) else {
+        let Ok(listing) = machine.list(directory, ".", MAX_SWEPT_NAMES) else {
             return;
         };
         let now = now();
