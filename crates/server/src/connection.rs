@@ -17,10 +17,6 @@ use tokio::task::JoinSet;
 use crate::seats::{Answering, Seat, Seats};
 use crate::watched::Watched;
 
-/// Connections at once. When there are as many, the next takes the place of one that is idle, and
-/// waits while none is.
-const MOST: usize = 1_024;
-
 /// How long a connection is idle at least before it has to give its place up.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -43,12 +39,9 @@ pub(crate) async fn accept(listener: &TcpListener) -> std::io::Result<(TcpStream
     Ok((stream, from))
 }
 
-/// Serves connections until `stop`, then lets those under way end within `grace`.
-pub(crate) async fn serve(listener: TcpListener, router: Router, stop: Cancel, grace: Duration) {
-    serve_at_most(MOST, listener, router, stop, grace).await;
-}
-
-async fn serve_at_most(
+/// Serves connections until `stop`, then lets those under way end within `grace`. When there are
+/// as many as there may be, the next takes the place of one that is idle, and waits while none is.
+pub(crate) async fn serve(
     most: usize,
     listener: TcpListener,
     router: Router,
@@ -79,6 +72,8 @@ async fn serve_at_most(
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                // Another may have what this one lacks.
+                seats.ask_one_to_leave(IDLE);
                 tokio::time::sleep(PAUSE).await;
             }
         }
@@ -289,7 +284,7 @@ mod tests {
             }),
         );
         let mut tasks = JoinSet::new();
-        let serving = serve_at_most(MOST, listener, router, gone.clone(), Duration::ZERO);
+        let serving = serve(MOST, listener, router, gone.clone(), Duration::ZERO);
         tasks.spawn(serving);
         let mut answers = JoinSet::new();
         for _ in 0..MOST - 1 {
@@ -332,13 +327,7 @@ mod tests {
         let stop = Cancel::new();
         let router = Router::new().route("/now", get(async || "now"));
         let mut tasks = JoinSet::new();
-        tasks.spawn(serve_at_most(
-            MOST,
-            listener,
-            router,
-            stop.clone(),
-            Duration::ZERO,
-        ));
+        tasks.spawn(serve(MOST, listener, router, stop.clone(), Duration::ZERO));
         let begin = async || {
             let mut half = TcpStream::connect(at).await.unwrap();
             half.write_all(b"GET /now HTTP/1.1\r\nx: ").await.unwrap();

@@ -58,6 +58,8 @@ pub struct ServerConfig {
     pub heartbeat: Duration,
     /// How long runs and connections may take to end once the server is to stop.
     pub grace: Duration,
+    /// Connections at once. When there are as many, the next takes the place of one that is idle.
+    pub connections: usize,
     /// What it calls itself.
     pub version: String,
 }
@@ -69,6 +71,7 @@ impl Default for ServerConfig {
             cancel_on_disconnect: true,
             heartbeat: Duration::from_secs(15),
             grace: Duration::from_secs(10),
+            connections: 1_024,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -91,6 +94,10 @@ pub trait Directory: Send + Sync {
 
     /// Whether commands run under isolation.
     async fn sandboxed(&self) -> bool;
+
+    /// The commands of a session that are known: `{ task_id, command, started, status, ended? }`, the
+    /// last started first.
+    async fn jobs(&self, scope: &Scope, session: &SessionId) -> Vec<Value>;
 
     /// A session is about to be deleted: commands of it that still run are ended first.
     async fn end_jobs(&self, scope: &Scope, session: &SessionId);
@@ -137,6 +144,10 @@ impl Directory for NoDirectory {
 
     async fn sandboxed(&self) -> bool {
         false
+    }
+
+    async fn jobs(&self, _: &Scope, _: &SessionId) -> Vec<Value> {
+        Vec::new()
     }
 
     async fn end_jobs(&self, _: &Scope, _: &SessionId) {}

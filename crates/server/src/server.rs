@@ -72,10 +72,10 @@ impl Server {
         let app = self.app;
         // The runs know the app, and it owns them: dropping this future must part them.
         let _dropped = DropRuns(app.clone());
-        let grace = app.config.grace;
+        let (grace, most) = (app.config.grace, app.config.connections);
         let mut tasks = JoinSet::new();
         let stop = app.live.stop().clone();
-        let served = connection::serve(listener, self.router, stop.clone(), grace);
+        let served = connection::serve(most, listener, self.router, stop.clone(), grace);
         let mut served = std::pin::pin!(served);
         let mut recovering = JoinSet::new();
         {

@@ -9,24 +9,28 @@ use outfitter_core::Principal;
 use serde_json::Value;
 
 use crate::app::App;
+use crate::problem::Problem;
 
 pub(super) async fn skills(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Arc<Principal>>,
-) -> Response {
-    super::json(&Value::Array(app.directory.skills(&who)))
+) -> Result<Response, Problem> {
+    app.host.ready().await?;
+    Ok(super::json(&Value::Array(app.directory.skills(&who))))
 }
 
 pub(super) async fn mcp_servers(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Arc<Principal>>,
-) -> Response {
-    super::json(&Value::Array(app.directory.mcp_servers(&who)))
+) -> Result<Response, Problem> {
+    app.host.ready().await?;
+    Ok(super::json(&Value::Array(app.directory.mcp_servers(&who))))
 }
 
 pub(super) async fn diagnostics(
     State(app): State<Arc<App>>,
     Extension(who): Extension<Arc<Principal>>,
-) -> Response {
-    super::json(&Value::Array(app.directory.diagnostics(&who)))
+) -> Result<Response, Problem> {
+    app.host.ready().await?;
+    Ok(super::json(&Value::Array(app.directory.diagnostics(&who))))
 }

@@ -71,6 +71,7 @@ pub(super) async fn show(
         "updated": updated,
         "entries": count,
         "waiting": waiting,
+        "jobs": app.directory.jobs(&scope, &session).await,
         "audit_status": {
             "suggested_tools": log.suggested_tools(),
             "tools_expanded": !log.expanded().is_empty(),

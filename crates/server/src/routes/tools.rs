@@ -35,7 +35,10 @@ pub(super) async fn list(
 ) -> Result<Response, Problem> {
     let Query(of) = of.map_err(|error| Problem::malformed(error.body_text()))?;
     let tools = match of.session_id {
-        None => app.directory.tools(&who),
+        None => {
+            app.host.ready().await?;
+            app.directory.tools(&who)
+        }
         Some(session) => {
             // Looking makes no session.
             app.log

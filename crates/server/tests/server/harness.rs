@@ -151,6 +151,10 @@ impl Directory for Sealed {
         false
     }
 
+    async fn jobs(&self, _: &Scope, _: &SessionId) -> Vec<Value> {
+        Vec::new()
+    }
+
     async fn end_jobs(&self, _: &Scope, _: &SessionId) {}
 
     async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {

@@ -163,7 +163,14 @@ async fn a_session_that_another_process_has_is_left_to_it() {
         .is_problem(409, "busy");
     let calls = json!({ "session_id": "theirs" });
     let called = post("/v1/tools/echo/call", &calls).send(served.at).await;
-    called.is_problem(409, "busy");
+    // A call that was never made has its one output, too.
+    assert_eq!(called.status, 409, "{}", called.text());
+    let output = called.json();
+    assert_eq!(
+        (&output["status"], &output["tool_name"]),
+        (&json!("error"), &json!("echo"))
+    );
+    assert_eq!(output["error"]["code"], "busy", "{output}");
     let ours = json!({ "session_id": "ours", "input": "hi" });
     assert_eq!(post("/v1/runs", &ours).send(served.at).await.status, 200);
     // The turn that broke off there was not taken up: its run still has no end.
