@@ -3,6 +3,7 @@
 mod bedrock;
 mod gemini;
 mod ollama;
+mod vertex;
 
 use std::sync::Arc;
 
