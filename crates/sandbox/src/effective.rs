@@ -6,7 +6,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use outfitter_process::Limits;
+use rustix::process::Resource;
 
+use crate::environment::{Visible, build};
 use crate::host::Host;
 use crate::lists::{Asked, Lists};
 use crate::network::Reach;
@@ -163,6 +165,40 @@ impl Effective {
             left_out,
         }
     }
+
+    /// The lists of a session that nothing holds: its environment is built and its limits hold all
+    /// the same.
+    #[must_use]
+    pub fn unheld(outline: &Outline<'_>) -> Self {
+        let scratch = Layout::below(outline.session_dir);
+        let built = build(
+            outline.host,
+            Layout(&scratch),
+            &Visible::Everything,
+            outline.passed,
+        );
+        Self {
+            environment: built
+                .variables
+                .iter()
+                .map(|(name, value)| variable(outline, name, value))
+                .collect(),
+            limits: limit_lines(outline.limits),
+            left_out: built.left_out,
+            ..Self::default()
+        }
+    }
+}
+
+/// What a limit really is: no program gives what it comes with less of itself.
+fn given(most: u64, of: Resource, source: &str) -> (u64, String) {
+    match rustix::process::getrlimit(of).maximum {
+        Some(hard) if hard < most => {
+            let source = format!("{source} of {most}, but this program has no more itself");
+            (hard, source)
+        }
+        Some(_) | None => (most, source.to_owned()),
+    }
 }
 
 fn variable(outline: &Outline<'_>, name: &OsString, value: &OsString) -> Listed {
@@ -212,18 +248,15 @@ fn limit_lines(limits: Limits) -> Vec<Listed> {
         Some(most) => format!("{most} seconds of the processor for each process"),
         None => "time of the processor without a limit".to_owned(),
     };
+    let (processes, of_processes) = given(processes, Resource::Nproc, "[sandbox] processes");
+    let (open_files, of_files) = given(open_files, Resource::Nofile, "a constant");
+    let (file_bytes, of_bytes) = given(file_bytes, Resource::Fsize, "a constant");
     vec![
         listed(memory, "[sandbox] memory_mb"),
         listed(time, "[sandbox] cpu_seconds"),
-        listed(
-            format!("{processes} processes and threads"),
-            "[sandbox] processes",
-        ),
-        listed(format!("{open_files} open files"), "a constant"),
-        listed(
-            format!("{} MiB in one file", file_bytes / MIB),
-            "a constant",
-        ),
+        listed(format!("{processes} processes and threads"), of_processes),
+        listed(format!("{open_files} open files"), of_files),
+        listed(format!("{} MiB in one file", file_bytes / MIB), of_bytes),
     ]
 }
 
@@ -245,10 +278,13 @@ mod tests {
             "home/project",
             "more",
             "home/.cargo/bin",
+            "home/.docker",
+            "home/.kube/cache",
         ] {
             fs::create_dir_all(base.join(name)).unwrap();
         }
         fs::write(workspace.join("outfitter.toml"), "").unwrap();
+        fs::write(home.join(".kube/config"), "").unwrap();
         let host = Host {
             home: Some(home.clone()),
             path: Some("/usr/bin".into()),
@@ -260,7 +296,7 @@ mod tests {
             host: &host,
             workspace: &workspace,
             session_dir: &data.join("sessions/s"),
-            read: std::slice::from_ref(&home),
+            read: &[home.clone(), home.join(".kube/config")],
             write: &[base.join("more"), data.join("x"), base.join("none")],
             data_dir: &data,
             protected: &Protected::of_home(&home),
@@ -287,9 +323,21 @@ mod tests {
             ]
         );
         let hidden = lines(&effective.hidden);
-        assert!(
-            hidden[0].starts_with("BASE/home/.ssh (it holds credentials"),
-            "{hidden:?}"
+        let names = |line: &String| line.split(" (").next().unwrap_or_default().to_owned();
+        let mut credentials: Vec<String> = hidden
+            .iter()
+            .filter(|line| line.contains("(it holds credentials"))
+            .map(names)
+            .collect();
+        credentials.sort();
+        // Where one is opened by its own name, those beside it are not.
+        assert_eq!(
+            credentials,
+            [
+                "BASE/home/.docker",
+                "BASE/home/.kube/cache",
+                "BASE/home/.ssh"
+            ]
         );
         assert!(
             hidden

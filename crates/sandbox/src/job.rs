@@ -11,7 +11,8 @@ use tokio::sync::{mpsc, watch};
 
 use crate::records::{Record, Records};
 use crate::running::{Happened, Over, Running};
-use crate::spool::{SESSION_SPOOL_BYTES, SPOOL_BYTES, Spool, Tally};
+use crate::spool::{SPOOL_BYTES, Spool, Tally};
+use crate::spool_quota::SESSION_SPOOL_BYTES;
 use crate::view::View;
 
 /// How politely a job is asked at its deadline.
@@ -155,7 +156,7 @@ impl Job {
 
     /// How many bytes of its output are kept.
     pub(crate) fn kept(&self) -> u64 {
-        self.state.borrow().tally.written
+        self.spool.kept(&self.state.borrow().tally)
     }
 
     /// What is remembered of it.
@@ -275,7 +276,6 @@ impl Runner {
     fn keep(&mut self, tally: &mut Tally, stream: outfitter_process::Stream, bytes: &[u8]) {
         if let Err(error) = self.job.spool.append(tally, stream, bytes) {
             // The disk is full, say. The command goes on; its output from here on is counted.
-            tally.dropped += bytes.len() as u64;
             if self
                 .notices
                 .iter()
@@ -308,14 +308,16 @@ impl Runner {
     fn ended(&mut self, over: Over, tally: &Tally, timed_out: bool) -> Ended {
         let mut notices = std::mem::take(&mut self.notices);
         let mut refusals = over.refusals;
-        if tally.dropped > 0 {
+        if let Some(gap) = self.job.spool.gap() {
             notices.push(format!(
-                "only the first {} bytes of output were kept (limit {} MiB, {} MiB for all commands \
-                 of a session); {} more were not",
+                "of {} bytes of output the first {} and the last {} were kept (limit {} MiB, {} MiB \
+                 for all commands of a session); {} between them were not",
                 tally.written,
+                gap.start,
+                tally.written.saturating_sub(gap.end),
                 SPOOL_BYTES / (1024 * 1024),
                 SESSION_SPOOL_BYTES / (1024 * 1024),
-                tally.dropped
+                gap.bytes()
             ));
         }
         notices.extend(over.notices);
@@ -330,7 +332,7 @@ impl Runner {
                 killed_children: over.killed_children,
                 stdout_bytes: tally.stdout,
                 stderr_bytes: tally.stderr,
-                dropped_bytes: tally.dropped,
+                dropped_bytes: self.job.spool.dropped(),
                 refusals,
                 notices,
             },

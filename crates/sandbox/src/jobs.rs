@@ -18,7 +18,8 @@ use crate::launch::Launch;
 use crate::occupied::Occupied;
 use crate::records::Records;
 use crate::scratch::private_directory;
-use crate::spool::{LEFT_SPOOL_BYTES, Quota, Spool, remove_stray};
+use crate::spool::{LEFT_SPOOL_BYTES, Spool, remove_stray};
+use crate::spool_quota::Quota;
 
 /// Jobs of one session that may run at once.
 pub const MAX_RUNNING_JOBS: usize = 64;
@@ -27,7 +28,7 @@ pub const MAX_RUNNING_JOBS: usize = 64;
 pub const MAX_ENDED_JOBS: usize = 64;
 
 /// Where the spools are, below a session's directory.
-const SPOOLS: &str = "jobs";
+pub(crate) const SPOOLS: &str = "jobs";
 
 /// The jobs. Dropping this ends them all.
 pub(crate) struct Jobs {
@@ -338,7 +339,7 @@ mod tests {
             let mut start = Box::pin(jobs.spawn(command, ()));
             let waited = tokio::time::timeout(Duration::ZERO, start.as_mut()).await;
             assert!(waited.is_err());
-            assert_eq!(files(), 3, "what it prints, and that it begins");
+            assert_eq!(files(), 4, "what it prints, and that it begins");
             drop(start);
             assert_eq!(files(), 0);
         }

@@ -6,12 +6,13 @@
 //! - [`ssh`]: the backend whose commands are processes of another machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`network`]: the network by host
-//! - [`host`], [`roots`], `toolchains`, `environment`, `scratch`: what a command sees, may read, and
+//! - [`host`], [`roots`], `system_roots`, `toolchains`, `venv`, `environment`, `scratch`: what a command sees, may read, and
 //!   calls home
 //! - [`effective`]: the same as lists for people
 //! - [`opened`]: paths that no configuration can open
 //! - `launch`, `running`: how a command is started, and what is told of it while it runs
-//! - `jobs`, `job`, `spool`: the commands of a session, and their output
+//! - `jobs`, `job`, `spool`: the commands of a session, and their output; `recorded`: a list of them
+//! - [`left`]: the bound on what closed sessions leave of it
 //! - [`occupied`]: who is in the directory of a session
 //! - `secrets`: credentials that are opened by their own name alone
 //! - [`protected`]: what no tool and no command may reach, wherever it lies
@@ -32,6 +33,7 @@ mod identities;
 mod job;
 mod jobs;
 mod launch;
+pub mod left;
 mod lists;
 pub mod local;
 mod mount_plan;
@@ -41,15 +43,20 @@ pub mod opened;
 pub mod passthrough;
 mod process_sandbox;
 pub mod protected;
+mod recorded;
 mod records;
 pub mod roots;
 mod running;
 mod scratch;
 mod secrets;
 mod spool;
+mod spool_gap;
+mod spool_quota;
 pub mod ssh;
 pub mod startup;
+mod system_roots;
 mod toolchains;
+mod venv;
 mod view;
 
 pub use effective::{Effective, Listed, Outline};
@@ -59,9 +66,11 @@ pub use jobs::{MAX_ENDED_JOBS, MAX_RUNNING_JOBS};
 pub use local::{LocalPolicy, Session};
 pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
+pub use recorded::{Recorded, RecordedState, recorded_jobs};
 pub use records::MAX_LOST_JOBS;
 pub use roots::ReadableRoots;
-pub use spool::{ALL_SPOOL_BYTES, LEFT_SPOOL_BYTES, SESSION_SPOOL_BYTES, SPOOL_BYTES};
+pub use spool::{LEFT_SPOOL_BYTES, SPOOL_BYTES};
+pub use spool_quota::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES};
 
 // What a backend is opened with.
 pub use network::{AllowedHosts, BadHost, Reach};

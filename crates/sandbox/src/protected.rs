@@ -7,6 +7,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -142,10 +143,11 @@ impl Rule {
 #[derive(Debug, Clone)]
 pub struct Protected {
     home: Option<PathBuf>,
-    rules: Vec<Rule>,
+    // Shared with what was cloned from it: the same few hundred hold for every session.
+    rules: Vec<Arc<Rule>>,
     names: Vec<String>,
     /// What may be read and not written.
-    fixed: Vec<Rule>,
+    fixed: Vec<Arc<Rule>>,
 }
 
 impl Protected {
@@ -201,11 +203,12 @@ impl Protected {
     /// An absolute path too, and all beneath it; a final `*` covers every name that begins so.
     #[must_use]
     pub fn and_path(mut self, path: &Path) -> Self {
-        self.rules.push(Rule::new(path.to_owned(), DENIED));
+        self.rules
+            .push(Arc::new(Rule::new(path.to_owned(), DENIED)));
         if let Ok(real) = path.canonicalize()
             && real != path
         {
-            self.rules.push(Rule::new(real, DENIED));
+            self.rules.push(Arc::new(Rule::new(real, DENIED)));
         }
         self
     }
@@ -227,7 +230,7 @@ impl Protected {
             depth: OWN_DATA_DEPTH,
             ..Rule::new(path, OURS)
         });
-        self.rules.extend(rules);
+        self.rules.extend(rules.map(Arc::new));
         self
     }
 
@@ -252,7 +255,7 @@ impl Protected {
             .rules
             .iter()
             .filter(|rule| rule.why != PROCESS)
-            .flat_map(Rule::existing)
+            .flat_map(|rule| rule.existing())
             .collect();
         found.sort();
         found.dedup();
@@ -297,7 +300,7 @@ impl Protected {
             .iter()
             .flat_map(|root| CONFIGURATION.iter().map(|name| root.join(name)))
             .filter(|path| path.symlink_metadata().is_ok());
-        let startup = self.fixed.iter().flat_map(Rule::existing);
+        let startup = self.fixed.iter().flat_map(|rule| rule.existing());
         let mut found: Vec<PathBuf> = configuration.chain(startup).collect();
         found.sort();
         found.dedup();
@@ -342,19 +345,20 @@ impl Protected {
         let rules = HOME_STARTUP
             .iter()
             .map(|path| Rule::new(home.join(path), WHY_STARTUP));
-        self.fixed.extend(rules);
+        self.fixed.extend(rules.map(Arc::new));
     }
 
     fn add_credentials(&mut self, base: &Path, paths: &[&str]) {
-        self.rules.extend(paths.iter().map(|path| Rule {
+        let rules = paths.iter().map(|path| Rule {
             depth: CREDENTIALS_DEPTH,
             ..Rule::new(base.join(path), BY_NAME_ONLY)
-        }));
+        });
+        self.rules.extend(rules.map(Arc::new));
     }
 
     fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
-        self.rules
-            .extend(paths.iter().map(|path| Rule::new(base.join(path), why)));
+        let rules = paths.iter().map(|path| Rule::new(base.join(path), why));
+        self.rules.extend(rules.map(Arc::new));
     }
 }
 

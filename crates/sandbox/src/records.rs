@@ -139,6 +139,17 @@ impl Record {
         self.ended.as_ref().map(End::exit)
     }
 
+    /// Whether its end is written down, also where that is the end of what ran it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    /// How it ended by itself, in words.
+    pub(crate) fn end(&self) -> Option<String> {
+        let end = self.ended.as_ref();
+        end.filter(|end| !end.interrupted).map(End::words)
+    }
+
     /// What to say of it when its output is gone.
     pub(crate) fn fate(&self) -> Lost {
         match &self.ended {
@@ -246,6 +257,18 @@ impl Records {
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Record, Lost)>> {
         self.lost.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The records of a directory, in no order. Nothing is taken up.
+pub(crate) fn look(dir: &Path) -> Vec<Record> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten();
+    let entries = entries.take(MAX_FOUND).flatten();
+    let record = |entry: std::fs::DirEntry| {
+        let name = entry.file_name();
+        let id = name.to_str()?.strip_suffix(SUFFIX)?.to_owned();
+        read(&entry.path()).filter(|record| record.job.as_str() == id)
+    };
+    entries.filter_map(record).collect()
 }
 
 /// One that is garbled is none.

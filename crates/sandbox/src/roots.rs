@@ -4,87 +4,16 @@
 //! may read.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::host::Host;
+use crate::system_roots::numbered_configuration;
+pub use crate::system_roots::{NUMBERED_CONFIGURATION, SYSTEM_CONFIGURATION, SYSTEM_DIRECTORIES};
 use crate::toolchains::{self, holds_home};
+use crate::venv::{Base, base_of};
 
 const PROGRAMS: &str = "programs and libraries";
 const SETTINGS: &str = "settings that programs need";
-
-/// Programs and libraries.
-pub const SYSTEM_DIRECTORIES: &[&str] = &[
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-];
-
-/// What programs read of `/etc`. Not there: accounts' secrets, keys, and files that may hold a
-/// registry's token.
-pub const SYSTEM_CONFIGURATION: &[&str] = &[
-    "/etc/alternatives",
-    "/etc/bash.bashrc",
-    "/etc/ca-certificates",
-    "/etc/ca-certificates.conf",
-    "/etc/crypto-policies",
-    "/etc/debian_version",
-    "/etc/default/locale",
-    "/etc/environment",
-    "/etc/fonts",
-    "/etc/gai.conf",
-    "/etc/gitattributes",
-    "/etc/gitconfig",
-    "/etc/group",
-    "/etc/host.conf",
-    "/etc/hostname",
-    "/etc/hosts",
-    "/etc/inputrc",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/locale.alias",
-    "/etc/locale.conf",
-    "/etc/localtime",
-    "/etc/login.defs",
-    "/etc/lsb-release",
-    "/etc/magic",
-    "/etc/magic.mime",
-    "/etc/mime.types",
-    "/etc/networks",
-    "/etc/nsswitch.conf",
-    "/etc/os-release",
-    "/etc/passwd",
-    "/etc/perl",
-    "/etc/pki/ca-trust",
-    "/etc/pki/tls/certs",
-    "/etc/profile",
-    "/etc/profile.d",
-    "/etc/protocols",
-    "/etc/python2.7",
-    "/etc/python3",
-    "/etc/resolv.conf",
-    "/etc/rpc",
-    "/etc/services",
-    "/etc/shells",
-    "/etc/ssl/certs",
-    "/etc/ssl/openssl.cnf",
-    "/etc/terminfo",
-    "/etc/timezone",
-    "/etc/vim",
-    "/etc/wgetrc",
-    "/etc/xattr.conf",
-];
-
-/// And those of `/etc` that have a version in their name, by what stands before and behind it.
-pub const NUMBERED_CONFIGURATION: &[(&str, &str)] = &[("java-", "-openjdk"), ("python3.", "")];
 
 /// Files of `/etc` that programs stop at if they exist and cannot be opened, and that may hold a
 /// token: they read as empty.
@@ -95,12 +24,6 @@ const BLANK_ABOVE: &[&str] = &[".cargo/config.toml", ".cargo/config"];
 
 /// Credentials that lie in a root of their tool.
 const SECRETS_IN_ROOTS: &[&str] = &[".local/share/uv/credentials"];
-
-/// How a virtual environment names the Python it was made from.
-const VENV_CONFIGURATION: &str = "pyvenv.cfg";
-
-/// No sane one is longer.
-const MAX_VENV_CONFIGURATION: u64 = 64 * 1024;
 
 /// What may be read and executed, what is hidden in it, and what reads as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -185,82 +108,38 @@ impl ReadableRoots {
 
     /// A virtual environment and the installation it is made of.
     fn add_venv(&mut self, venv: &Path, host: &Host) {
-        let Some(configuration) = read_small(&venv.join(VENV_CONFIGURATION)) else {
-            return;
+        let base = match base_of(venv) {
+            Base::NoEnvironment => return,
+            Base::Unknown => {
+                self.add(venv, "a virtual environment");
+                return;
+            }
+            Base::Installation(base) | Base::Other(base) if self.has(&base) => {
+                self.add(venv, "a virtual environment");
+                return;
+            }
+            base @ (Base::Installation(_) | Base::Other(_)) => base,
         };
         self.add(venv, "a virtual environment");
-        let Some(base) = base_of(&configuration) else {
-            return;
-        };
-        if self.has(&base) {
-            return;
-        }
-        if is_python_installation(&base) && !holds_home(&base, host) {
-            self.add(base, "the Python of a virtual environment");
-        } else {
-            self.left_out.push(format!(
+        match base {
+            Base::Installation(base) if !holds_home(&base, host) => {
+                self.add(base, "the Python of a virtual environment");
+            }
+            Base::Installation(base) | Base::Other(base) => self.left_out.push(format!(
                 "{} says it is made of {}, which is no Python installation",
                 venv.display(),
                 base.display()
-            ));
+            )),
+            Base::NoEnvironment | Base::Unknown => {}
         }
     }
-}
-
-/// Directories with the settings of one version of a program.
-fn numbered_configuration(etc: &Path) -> Vec<PathBuf> {
-    let is_numbered = |name: &str| {
-        NUMBERED_CONFIGURATION.iter().any(|(before, behind)| {
-            let number = name
-                .strip_prefix(before)
-                .and_then(|rest| rest.strip_suffix(behind));
-            number.is_some_and(|number| {
-                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
-            })
-        })
-    };
-    let mut found: Vec<PathBuf> = fs::read_dir(etc)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| is_numbered(&entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    found
-}
-
-/// `home = /opt/python/bin` means `/opt/python`.
-fn base_of(configuration: &str) -> Option<PathBuf> {
-    let line = configuration.lines().find_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        (key.trim() == "home").then(|| value.trim())
-    })?;
-    let bin = Path::new(line).canonicalize().ok()?;
-    Some(bin.parent()?.to_owned())
-}
-
-/// The configuration lies where a command may have written it, so it is not simply believed.
-fn is_python_installation(base: &Path) -> bool {
-    let has_library = fs::read_dir(base.join("lib")).is_ok_and(|entries| {
-        entries
-            .flatten()
-            .any(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-    });
-    has_library && (base.join("bin/python3").is_file() || base.join("bin/python").is_file())
-}
-
-fn read_small(path: &Path) -> Option<String> {
-    let meta = path.symlink_metadata().ok()?;
-    if !meta.is_file() || meta.len() > MAX_VENV_CONFIGURATION {
-        return None;
-    }
-    fs::read_to_string(path).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::venv::VENV_CONFIGURATION;
+    use std::fs;
 
     fn home_with(paths: &[&str]) -> (tempfile::TempDir, Host) {
         let dir = tempfile::tempdir().unwrap();
@@ -328,25 +207,6 @@ mod tests {
         ];
         assert_eq!(in_home(&roots, &host), expected);
         assert_eq!(roots.left_out, Vec::<String>::new());
-    }
-
-    #[test]
-    fn settings_of_one_version_are_known_by_their_number() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in [
-            "java-17-openjdk",
-            "python3.14",
-            "java-x-openjdk",
-            "python3.",
-            "python3.9d",
-        ] {
-            fs::create_dir(dir.path().join(name)).unwrap();
-        }
-        let found = numbered_configuration(dir.path());
-        assert_eq!(
-            found,
-            ["java-17-openjdk", "python3.14"].map(|name| dir.path().join(name))
-        );
     }
 
     #[test]

@@ -2,41 +2,45 @@
 //!
 //! Both lie in the session's own directory: outside the workspace, and for nobody else to open.
 //! They have the name of their job, so that a program that is started anew can still read what was
-//! printed before; they go when their job is let go. What is held in memory is two numbers.
+//! printed before; they go when their job is let go. What is held in memory is a few numbers.
+//!
+//! Of a job that prints more than is kept, the beginning and the end are: what lies between is a
+//! [`Gap`], and everything keeps its offset.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use outfitter_core::{JobId, Offset, Stream};
 use rustix::fs::{Mode, OFlags};
 
-/// The most that is kept of a job's output, its index included. What comes after is counted.
+use crate::spool_gap::{Gap, let_go};
+use crate::spool_quota::Quota;
+
+/// The most that is kept of a job's output, its index included: a quarter of it of the beginning, the
+/// rest of the end.
 pub const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
-
-/// The most that is kept of the output of all jobs of a session that can still be read. The output
-/// of the oldest that have ended goes first.
-pub const SESSION_SPOOL_BYTES: u64 = 1024 * 1024 * 1024;
-
-/// The same of all sessions of this program.
-pub const ALL_SPOOL_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
 /// What a session that ends leaves of the output of its last jobs, for whoever opens it again.
 pub const LEFT_SPOOL_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The ends of the two files' names.
+/// The ends of the files' names.
 const BYTES: &str = "out";
 const CHANGES: &str = "streams";
+const GONE: &str = "gone";
+
+/// What part of the bound is the beginning.
+const HEAD_PART: u64 = 4;
+
+/// The least that is let go at a time, where that is not most of what is kept.
+const LET_GO_BYTES: u64 = 1024 * 1024;
 
 /// How much of the changes is read at a time when they are counted.
 const COUNTED: usize = 64 * 1024;
-
-/// What all sessions of this program hold.
-static ALL: AtomicU64 = AtomicU64::new(0);
 
 /// One change of stream: where it is, and in the lowest bit to which.
 const RECORD: u64 = 8;
@@ -46,46 +50,13 @@ const RECORD: u64 = 8;
 pub(crate) struct Spool {
     bytes: File,
     changes: File,
-    names: [PathBuf; 2],
+    /// Where the gap is written down; none where an older program kept it.
+    gone: Option<File>,
+    /// Held while it grows, so that nobody reads where it does.
+    gap: RwLock<Option<Gap>>,
+    names: [PathBuf; 3],
     quota: Arc<Quota>,
     taken: AtomicU64,
-}
-
-/// What the spools of a session hold.
-#[derive(Debug, Default)]
-pub(crate) struct Quota(AtomicU64);
-
-impl Quota {
-    /// Whether a job's whole output would still fit.
-    pub(crate) fn has_room_without(&self, freed: u64) -> bool {
-        let free = |used: &AtomicU64, most: u64| {
-            used.load(Ordering::Relaxed).saturating_sub(freed) + SPOOL_BYTES <= most
-        };
-        free(&self.0, SESSION_SPOOL_BYTES) && free(&ALL, ALL_SPOOL_BYTES)
-    }
-
-    /// As much of it as there is room for.
-    fn take(&self, wanted: u64) -> u64 {
-        let session = take(&self.0, wanted, SESSION_SPOOL_BYTES);
-        let all = take(&ALL, session, ALL_SPOOL_BYTES);
-        self.0.fetch_sub(session - all, Ordering::Relaxed);
-        all
-    }
-
-    fn give_back(&self, taken: u64) {
-        self.0.fetch_sub(taken, Ordering::Relaxed);
-        ALL.fetch_sub(taken, Ordering::Relaxed);
-    }
-}
-
-fn take(used: &AtomicU64, wanted: u64, most: u64) -> u64 {
-    let mut got = 0;
-    // Always some: the closure never refuses, it only takes less.
-    let _ = used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |now| {
-        got = wanted.min(most.saturating_sub(now));
-        Some(now + got)
-    });
-    got
 }
 
 impl Drop for Spool {
@@ -97,14 +68,12 @@ impl Drop for Spool {
 /// How far a spool has been written: all that a reader must know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Bytes that are kept.
+    /// Bytes that were printed, those in the gap among them.
     pub(crate) written: u64,
     changes: u64,
     last: Option<Which>,
     pub(crate) stdout: u64,
     pub(crate) stderr: u64,
-    /// Bytes that were not kept.
-    pub(crate) dropped: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,8 +107,11 @@ impl Tally {
         self.last = last.map(|(_, which)| which);
     }
 
-    fn room(&self, limit: u64) -> u64 {
-        limit.saturating_sub(self.written + (self.changes + 1) * RECORD)
+    /// What the files hold of it.
+    fn held(&self, gap: Option<&Gap>) -> u64 {
+        let bytes = self.written - gap.map_or(0, Gap::bytes);
+        let changes = self.changes - gap.map_or(0, Gap::changes);
+        bytes + changes * RECORD
     }
 }
 
@@ -150,6 +122,8 @@ impl Spool {
         let spool = Self {
             bytes: create(&names[0])?,
             changes: create(&names[1])?,
+            gone: Some(create(&names[2])?),
+            gap: RwLock::new(None),
             names,
             quota,
             taken: AtomicU64::new(0),
@@ -161,17 +135,22 @@ impl Spool {
     /// or no room for them.
     pub(crate) fn reopen(dir: &Path, job: &JobId, quota: Arc<Quota>) -> Option<(Self, Tally)> {
         let names = names(dir, job);
+        let gone = open(&names[2]).ok();
+        let gap = gone.as_ref().map(Gap::read).transpose().ok()?.flatten();
         let spool = Self {
             bytes: open(&names[0]).ok()?,
             changes: open(&names[1]).ok()?,
+            gone,
+            gap: RwLock::new(gap),
             names,
             quota,
             taken: AtomicU64::new(0),
         };
         let tally = spool.count().ok().flatten()?;
-        let taken = spool.quota.take(tally.written);
+        let kept = spool.kept(&tally);
+        let taken = spool.quota.take(kept);
         spool.taken.store(taken, Ordering::Relaxed);
-        (taken == tally.written).then_some((spool, tally))
+        (taken == kept).then_some((spool, tally))
     }
 
     /// Takes their names: they are gone with the last handle.
@@ -182,10 +161,28 @@ impl Spool {
         }
     }
 
+    /// What is not kept any more.
+    pub(crate) fn gap(&self) -> Option<Gap> {
+        *self.gap.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many bytes that were printed are not kept.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.gap().map_or(0, |gap| gap.bytes())
+    }
+
+    /// How many are.
+    pub(crate) fn kept(&self, tally: &Tally) -> u64 {
+        tally.written.saturating_sub(self.dropped())
+    }
+
     /// How far it was written, by what the files say.
     fn count(&self) -> io::Result<Option<Tally>> {
+        let gap = self.gap();
+        let length = self.bytes.metadata()?.len();
         let mut tally = Tally {
-            written: self.bytes.metadata()?.len().min(SPOOL_BYTES),
+            // What was printed last may have been left out.
+            written: gap.map_or(length.min(SPOOL_BYTES), |gap| gap.end.max(length)),
             ..Tally::default()
         };
         let records = self.changes.metadata()?.len() / RECORD;
@@ -196,6 +193,10 @@ impl Spool {
             let piece = &mut buffer[..left.min(COUNTED)];
             self.changes.read_exact_at(piece, tally.changes * RECORD)?;
             for record in piece.chunks_exact(8) {
+                if gap.is_some_and(|gap| (gap.ahead..gap.behind).contains(&tally.changes)) {
+                    tally.changes += 1;
+                    continue;
+                }
                 let (at, which) = change_of(record);
                 if at >= tally.written {
                     // The program ended between the two files.
@@ -218,7 +219,8 @@ impl Spool {
         Ok(Some(tally))
     }
 
-    /// Appends a piece, or as much of it as there is room for.
+    /// Appends a piece. Where there is no room for it, what came before it and after the beginning
+    /// makes room, and what that is not enough for is left out.
     pub(crate) fn append(
         &self,
         tally: &mut Tally,
@@ -236,6 +238,9 @@ impl Spool {
         limit: u64,
     ) -> io::Result<()> {
         let length = piece.len() as u64;
+        if length == 0 {
+            return Ok(());
+        }
         let which = match stream {
             outfitter_process::Stream::Stdout => {
                 tally.stdout += length;
@@ -246,48 +251,163 @@ impl Spool {
                 Which::Stderr
             }
         };
-        // Once something is lost nothing more is kept: a gap inside would look like output.
-        let kept = if tally.dropped > 0 {
-            0
-        } else {
-            self.quota.take(length.min(tally.room(limit)))
-        };
-        self.taken.fetch_add(kept, Ordering::Relaxed);
-        if kept > 0 {
-            if tally.last != Some(which) {
-                let record = tally.written << 1 | u64::from(which == Which::Stderr);
-                self.changes
-                    .write_all_at(&record.to_le_bytes(), tally.changes * RECORD)?;
-                tally.changes += 1;
-                tally.last = Some(which);
+        let kept = self.make_room(tally, length, limit);
+        let kept = kept.and_then(|has_room| {
+            if has_room {
+                self.write(tally, which, piece)?;
             }
-            let kept = usize::try_from(kept).unwrap_or(piece.len());
-            self.bytes.write_all_at(&piece[..kept], tally.written)?;
-            tally.written += kept as u64;
+            Ok(has_room)
+        });
+        match kept {
+            Ok(true) => {
+                tally.written += length;
+                Ok(())
+            }
+            Ok(false) => self.leave_out(tally, length, limit),
+            Err(error) => {
+                self.leave_out(tally, length, limit)?;
+                Err(error)
+            }
         }
-        tally.dropped += length - kept;
+    }
+
+    /// Whether there is room for so much more now.
+    fn make_room(&self, tally: &Tally, length: u64, limit: u64) -> io::Result<bool> {
+        let held = tally.held(self.gap().as_ref());
+        let surplus = (held + length + RECORD).saturating_sub(limit);
+        if surplus > 0 {
+            self.widen(tally, surplus, limit)?;
+            let held = tally.held(self.gap().as_ref());
+            if held + length + RECORD > limit {
+                return Ok(false);
+            }
+        }
+        let mut taken = self.quota.take(length);
+        if taken < length {
+            // Others hold the rest: then this one has to do with less.
+            self.quota.give_back(taken);
+            self.widen(tally, length, limit)?;
+            taken = self.quota.take(length);
+            if taken < length {
+                self.quota.give_back(taken);
+                return Ok(false);
+            }
+        }
+        self.taken.fetch_add(taken, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    fn write(&self, tally: &mut Tally, which: Which, piece: &[u8]) -> io::Result<()> {
+        self.bytes.write_all_at(piece, tally.written)?;
+        if tally.last != Some(which) {
+            let record = tally.written << 1 | u64::from(which == Which::Stderr);
+            let at = tally.changes * RECORD;
+            self.changes.write_all_at(&record.to_le_bytes(), at)?;
+            tally.changes += 1;
+            tally.last = Some(which);
+        }
         Ok(())
     }
 
-    /// At most `max` bytes from `from` on, each piece of one stream, and where to read on.
+    /// Lets go of so many bytes at least behind the beginning, as far as there are so many.
+    fn widen(&self, tally: &Tally, least: u64, limit: u64) -> io::Result<()> {
+        let now = self.gap();
+        let start = now.map_or((limit / HEAD_PART).min(tally.written), |gap| gap.start);
+        let end = now.map_or(start, |gap| gap.end);
+        let step = least.max(LET_GO_BYTES.min(limit / HEAD_PART));
+        let to = end.saturating_add(step).min(tally.written);
+        self.set_gap(tally, start, to, to.saturating_sub(end))
+    }
+
+    /// The piece that was printed last is in the gap, with all behind the beginning.
+    fn leave_out(&self, tally: &mut Tally, length: u64, limit: u64) -> io::Result<()> {
+        let now = self.gap();
+        let start = now.map_or((limit / HEAD_PART).min(tally.written), |gap| gap.start);
+        // It was never kept, unlike what is behind the gap.
+        let kept = tally.written - now.map_or(start, |gap| gap.end);
+        tally.written += length;
+        // What comes next begins anew, of whichever stream it is.
+        tally.last = None;
+        self.set_gap(tally, start, tally.written, kept)
+    }
+
+    /// Makes it this range, which lets go of so many bytes that were kept.
+    fn set_gap(&self, tally: &Tally, start: u64, end: u64, freed: u64) -> io::Result<()> {
+        let mut gap = self.gap.write().unwrap_or_else(PoisonError::into_inner);
+        let before = *gap;
+        let (from, from_change) = before.map_or((start, None), |gap| (gap.end, Some(gap.behind)));
+        if end <= from && before.is_some() || end == start {
+            return Ok(());
+        }
+        let ahead = match before {
+            Some(before) => before.ahead,
+            None if start == 0 => 0,
+            None => self.change_in(0, tally.changes, start - 1)? + 1,
+        };
+        let behind = if tally.last.is_none() && end == tally.written {
+            // The next one that is written.
+            tally.changes
+        } else {
+            // Perhaps the last that is kept ahead: one stream may go on over the gap.
+            let low = from_change.unwrap_or_else(|| ahead.saturating_sub(1));
+            self.change_in(low, tally.changes, end)?
+        };
+        let new = Gap {
+            start,
+            end,
+            ahead,
+            behind,
+        };
+        self.gone.as_ref().map(|file| new.write(file)).transpose()?;
+        *gap = Some(new);
+        let let_go = let_go(&self.bytes, from, end)
+            .and_then(|()| let_go(&self.changes, ahead * RECORD, behind * RECORD));
+        let held = self.taken.load(Ordering::Relaxed).min(freed);
+        self.taken.fetch_sub(held, Ordering::Relaxed);
+        self.quota.give_back(held);
+        let_go.map_err(io::Error::from)
+    }
+
+    /// At most `max` bytes from `from` on, each piece of one stream, and where to read on. Where they
+    /// are not kept any more, the words for that come first, as a piece of no stream.
     pub(crate) fn read(
         &self,
         tally: &Tally,
         from: Offset,
         max: usize,
     ) -> io::Result<(Vec<(Stream, Bytes)>, Offset)> {
-        let start = from.0.min(tally.written);
-        let end = tally.written.min(start.saturating_add(max as u64));
+        // Nobody lets go of it meanwhile.
+        let gap = self.gap.read().unwrap_or_else(PoisonError::into_inner);
+        let mut pieces = Vec::new();
+        let mut start = from.0.min(tally.written);
+        if let Some(gap) = gap.filter(|gap| gap.holds(start)) {
+            pieces.push((Stream::Info, Bytes::from(gap.words())));
+            start = gap.end;
+        }
+        let mut end = tally
+            .written
+            .min(start.saturating_add(max as u64))
+            .max(start);
+        if let Some(gap) = gap.filter(|gap| start < gap.start) {
+            end = end.min(gap.start);
+        }
+        if start == end {
+            return Ok((pieces, Offset(end)));
+        }
         let mut buffer = vec![0; usize::try_from(end - start).unwrap_or(0)];
         self.bytes.read_exact_at(&mut buffer, start)?;
         let buffer = Bytes::from(buffer);
 
-        let mut pieces = Vec::new();
+        let (low, high) = match *gap {
+            Some(gap) if start < gap.start => (0, gap.ahead.min(tally.changes)),
+            Some(gap) => (gap.behind, tally.changes),
+            None => (0, tally.changes),
+        };
         let mut at = start;
-        let mut index = self.change_at(tally, start)?;
+        let mut index = self.change_in(low, high, start)?;
         while at < end {
             let (_, which) = self.change(index)?;
-            let until = if index + 1 < tally.changes {
+            let until = if index + 1 < high {
                 self.change(index + 1)?.0.min(end)
             } else {
                 end
@@ -300,10 +420,9 @@ impl Spool {
         Ok((pieces, Offset(end)))
     }
 
-    /// The last change at or before an offset.
-    fn change_at(&self, tally: &Tally, offset: u64) -> io::Result<u64> {
-        let (mut low, mut high) = (0, tally.changes);
-        while high - low > 1 {
+    /// The last of these changes that is at or before an offset.
+    fn change_in(&self, mut low: u64, mut high: u64, offset: u64) -> io::Result<u64> {
+        while high.saturating_sub(low) > 1 {
             let middle = low.midpoint(high);
             if self.change(middle)?.0 <= offset {
                 low = middle;
@@ -334,16 +453,23 @@ fn change_of(record: &[u8]) -> (u64, Which) {
     (record >> 1, which)
 }
 
-fn names(dir: &Path, job: &JobId) -> [PathBuf; 2] {
-    [BYTES, CHANGES].map(|end| dir.join(format!("{job}.{end}")))
+fn names(dir: &Path, job: &JobId) -> [PathBuf; 3] {
+    [BYTES, CHANGES, GONE].map(|end| dir.join(format!("{job}.{end}")))
+}
+
+/// The job whose output is in a file of this name.
+pub(crate) fn job_of(name: &str) -> Option<&str> {
+    match name.rsplit_once('.')? {
+        (job, BYTES | CHANGES | GONE) => Some(job),
+        _ => None,
+    }
 }
 
 /// Removes the files of jobs that are none.
 pub(crate) fn remove_stray(dir: &Path, is_known: impl Fn(&str) -> bool) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let Some((job, BYTES | CHANGES)) = name.rsplit_once('.') else {
+        let Some(job) = name.to_str().and_then(job_of) else {
             continue;
         };
         if !is_known(job) {

@@ -1,6 +1,7 @@
 //! Tests of the spool.
 
 use super::*;
+use crate::spool_quota::SESSION_SPOOL_BYTES;
 use outfitter_process::Stream::{Stderr, Stdout};
 use proptest::prelude::*;
 
@@ -22,10 +23,10 @@ fn quota() -> Arc<Quota> {
 fn nobody_else_may_open_it_and_once_removed_it_leaves_no_name_behind() {
     use std::os::unix::fs::PermissionsExt;
     let (dir, spool) = spool();
-    let mut modes = std::fs::read_dir(dir.path())
+    let modes = std::fs::read_dir(dir.path())
         .unwrap()
         .map(|entry| entry.unwrap().metadata().unwrap().permissions().mode() & 0o777);
-    assert_eq!(modes.next().zip(modes.next()), Some((0o600, 0o600)));
+    assert_eq!(modes.collect::<Vec<_>>(), [0o600; 3]);
     assert!(Spool::create(dir.path(), &job(), quota()).is_err());
     spool.remove();
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
@@ -34,14 +35,29 @@ fn nobody_else_may_open_it_and_once_removed_it_leaves_no_name_behind() {
 #[test]
 fn what_no_job_is_known_of_is_removed_and_nothing_else() {
     let (dir, _spool) = spool();
-    for name in ["job_b.out", "job_b.streams", "job_b.json", "other"] {
+    for name in [
+        "job_b.out",
+        "job_b.streams",
+        "job_b.gone",
+        "job_b.json",
+        "other",
+    ] {
         std::fs::write(dir.path().join(name), "x").unwrap();
     }
     remove_stray(dir.path(), |id| id == "job_a");
     let entries = std::fs::read_dir(dir.path()).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["job_a.out", "job_a.streams", "job_b.json", "other"]);
+    assert_eq!(
+        names,
+        [
+            "job_a.gone",
+            "job_a.out",
+            "job_a.streams",
+            "job_b.json",
+            "other"
+        ]
+    );
 }
 
 /// The oldest makes room: a session never holds more than its quota, wherever it comes from.
@@ -66,10 +82,12 @@ fn a_quota_is_of_bytes_and_counts_what_was_found() {
     let other = JobId::new("job_b").unwrap();
     let second = Spool::create(dir.path(), &other, quota.clone()).unwrap();
     let mut tally = Tally::default();
-    second.append(&mut tally, Stdout, &[b'y'; 1500]).unwrap();
-    assert_eq!((tally.written, tally.dropped), (999, 501));
+    for _ in 0..3 {
+        second.append(&mut tally, Stdout, &[b'y'; 900]).unwrap();
+    }
+    assert_eq!((tally.written, second.dropped()), (2700, 1800));
     assert!(!quota.has_room_without(0) && quota.has_room_without(SPOOL_BYTES));
-    assert_eq!(held(&quota), SESSION_SPOOL_BYTES);
+    assert_eq!(held(&quota), SESSION_SPOOL_BYTES - 99);
     quota.0.fetch_sub(full, Ordering::Relaxed);
 }
 
@@ -100,32 +118,117 @@ fn files_that_make_no_sense_are_none() {
     assert!(reopened().is_none(), "a link");
 }
 
+/// What a reader from the beginning on gets: each byte with its stream, and the words for what is
+/// not kept.
+fn all(spool: &Spool, tally: &Tally, max: usize) -> (Vec<(Stream, u8)>, Vec<String>) {
+    let (mut bytes, mut words) = (Vec::new(), Vec::new());
+    let mut from = Offset(0);
+    while from.0 < tally.written {
+        let (pieces, next) = spool.read(tally, from, max).unwrap();
+        assert!(next > from, "it goes on");
+        for (stream, piece) in pieces {
+            match stream {
+                Stream::Info => words.push(String::from_utf8(piece.to_vec()).unwrap()),
+                Stream::Stdout | Stream::Stderr => {
+                    bytes.extend(piece.iter().map(|byte| (stream, *byte)));
+                }
+            }
+        }
+        from = next;
+    }
+    (bytes, words)
+}
+
 #[test]
-fn what_does_not_fit_is_counted_and_nothing_is_kept_after_it() {
-    let (_dir, spool) = spool();
+fn a_job_that_prints_more_than_is_kept_was_deaf_from_then_on() {
+    let (dir, spool) = spool();
     let mut tally = Tally::default();
-    let limit = 10 + RECORD * 2;
-    for (stream, piece) in [
-        (Stdout, "0123"),
-        (Stderr, "456789"),
-        (Stderr, "x"),
-        (Stdout, "y"),
-    ] {
+    let limit = 8 << 20;
+    let line = |number: u64| format!("line {number:>58}\n").into_bytes();
+    let lines = 500_000;
+    for number in 0..lines {
+        let stream = if number % 1000 == 7 { Stderr } else { Stdout };
         spool
-            .append_within(&mut tally, stream, piece.as_bytes(), limit)
+            .append_within(&mut tally, stream, &line(number), limit)
             .unwrap();
     }
-    let (pieces, next) = spool.read(&tally, Offset(0), 100).unwrap();
-    let kept: Vec<u8> = pieces
-        .iter()
-        .flat_map(|(_, bytes)| bytes.to_vec())
-        .collect();
-    assert_eq!(kept.len() as u64, tally.written);
-    assert_eq!(next, Offset(tally.written));
-    assert!(b"0123456789".starts_with(&kept), "{kept:?}");
-    assert_eq!(tally.written + tally.dropped, 12);
-    assert!(tally.dropped > 0);
-    assert_eq!((tally.stdout, tally.stderr), (5, 7));
+    assert_eq!(tally.written, lines * 64, "offsets are those of all output");
+    let gap = spool.gap().unwrap();
+    assert!(tally.held(Some(&gap)) <= limit && gap.start == limit / HEAD_PART);
+    assert!(
+        spool.kept(&tally) > limit - 2 * LET_GO_BYTES,
+        "nor is little kept"
+    );
+    let blocks = {
+        use std::os::unix::fs::MetadataExt;
+        spool.bytes.metadata().unwrap().blocks() * 512
+    };
+    assert!(blocks <= limit + (1 << 20), "{blocks} bytes on disk");
+    // The beginning, the end, and a word in between.
+    let read = |from: u64, max: usize| spool.read(&tally, Offset(from), max).unwrap();
+    let of = |number: u64| Bytes::from(line(number));
+    assert_eq!(read(0, 64), (vec![(Stream::Stdout, of(0))], Offset(64)));
+    let last = (lines - 1) * 64;
+    assert_eq!(
+        read(last, 100),
+        (vec![(Stream::Stdout, of(lines - 1))], Offset(tally.written))
+    );
+    let (pieces, next) = read(gap.start + 100, 64);
+    assert_eq!(next, Offset(gap.end + 64));
+    assert_eq!(pieces[0].0, Stream::Info);
+    let words = String::from_utf8_lossy(&pieces[0].1).into_owned();
+    assert!(
+        words.contains(&format!("{} bytes of output", gap.bytes())),
+        "{words}"
+    );
+    let (bytes, words) = all(&spool, &tally, 1 << 20);
+    assert_eq!((bytes.len() as u64, words.len()), (spool.kept(&tally), 1));
+    let errors = bytes.iter().filter(|(stream, _)| *stream == Stream::Stderr);
+    assert!(
+        errors.count() >= 64 * 100,
+        "streams are told apart on both sides"
+    );
+    // A later program finds the same, and no zeros for output.
+    drop(spool);
+    let (found, counted) = Spool::reopen(dir.path(), &job(), quota()).unwrap();
+    assert_eq!(
+        (counted.written, counted.changes),
+        (tally.written, tally.changes)
+    );
+    assert_eq!(all(&found, &counted, 1 << 20).0, bytes);
+    assert!(bytes.iter().all(|(_, byte)| *byte != 0));
+}
+
+proptest! {
+    #[test]
+    fn what_is_kept_is_the_beginning_and_the_end_whatever_is_printed(
+        written in prop::collection::vec((any::<bool>(), 1_usize..40), 0..80),
+        limit in 64_u64..400,
+        max in 1_usize..100,
+    ) {
+        let (dir, spool) = spool();
+        let mut tally = Tally::default();
+        let mut expected: Vec<(Stream, u8)> = Vec::new();
+        for (number, (is_err, length)) in written.iter().enumerate() {
+            let piece = vec![u8::try_from(number).unwrap() + 1; *length];
+            let stream = if *is_err { Stderr } else { Stdout };
+            spool.append_within(&mut tally, stream, &piece, limit).unwrap();
+            let stream = if *is_err { Stream::Stderr } else { Stream::Stdout };
+            expected.extend(piece.iter().map(|byte| (stream, *byte)));
+            prop_assert!(tally.held(spool.gap().as_ref()) <= limit);
+        }
+        prop_assert_eq!(tally.written, expected.len() as u64);
+        if let Some(gap) = spool.gap() {
+            let range = usize::try_from(gap.start).unwrap()..usize::try_from(gap.end).unwrap();
+            expected.drain(range);
+        }
+        let (bytes, _) = all(&spool, &tally, max);
+        prop_assert_eq!(&bytes, &expected);
+        drop(spool);
+        let (found, counted) = Spool::reopen(dir.path(), &job(), quota()).unwrap();
+        prop_assert_eq!(counted.written, tally.written);
+        prop_assert_eq!(all(&found, &counted, max).0, expected);
+    }
 }
 
 proptest! {

@@ -1,10 +1,24 @@
 //! Hosts that commands may reach.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+
+use outfitter_net::OwnAddresses;
 
 /// A list of hosts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AllowedHosts(Vec<Rule>);
+#[derive(Debug, Clone, Default)]
+pub struct AllowedHosts {
+    rules: Vec<Rule>,
+    /// Where this process listens, which no list opens.
+    own: OwnAddresses,
+}
+
+impl PartialEq for AllowedHosts {
+    fn eq(&self, other: &Self) -> bool {
+        self.rules == other.rules
+    }
+}
+
+impl Eq for AllowedHosts {}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Rule {
@@ -21,17 +35,22 @@ enum Host {
     Below(String),
     /// This address.
     Address(IpAddr),
+    /// Every address that begins with so many bits of this one.
+    Net(IpAddr, u8),
 }
 
 /// A text that names no host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no host: a name, *.NAME or an address, and :PORT where only one is meant")]
+#[error(
+    "{0:?} is no host: a name, *.NAME, an address or ADDRESS/BITS, and :PORT where only one is meant"
+)]
 pub struct BadHost(String);
 
 /// How a host is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowed {
-    /// By its name: what it resolves to has to be public.
+    /// By its name: what it resolves to has to be public, or named by its address as well. Else whoever
+    /// has the name would choose what of a private network is open.
     IfPublic,
     /// By its address, or as this machine itself: the operator knows where that is.
     AsItIs,
@@ -49,19 +68,42 @@ impl AllowedHosts {
         let rules = texts
             .into_iter()
             .map(|text| Rule::parse(text).ok_or_else(|| BadHost(text.to_owned())));
-        rules.collect::<Result<_, _>>().map(Self)
+        Ok(Self {
+            rules: rules.collect::<Result<_, _>>()?,
+            own: OwnAddresses::default(),
+        })
+    }
+
+    /// The same, and never where this process listens.
+    #[must_use]
+    pub fn but_not(mut self, own: OwnAddresses) -> Self {
+        self.own = own;
+        self
+    }
+
+    /// Whether a connection would come back to this process.
+    pub(crate) fn is_own(&self, address: SocketAddr) -> bool {
+        self.own.reaches(address)
+    }
+
+    /// Whether this address is itself among them.
+    pub(crate) fn name_address(&self, address: SocketAddr) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| {
+            rule.port.is_none_or(|only| only == address.port()) && rule.host.has(address.ip())
+        })
     }
 
     /// The hosts as a configuration has them.
     pub(crate) fn names(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(ToString::to_string)
+        self.rules.iter().map(ToString::to_string)
     }
 
     /// Whether a command may reach this port of this host, and how that is to be understood.
     pub(crate) fn allow(&self, host: &str, port: u16) -> Option<Allowed> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let address = bare(&host).parse::<IpAddr>().ok();
-        self.0
+        self.rules
             .iter()
             .filter(|rule| rule.port.is_none_or(|only| only == port))
             .find_map(|rule| rule.host.allow(&host, address))
@@ -73,6 +115,7 @@ impl std::fmt::Display for Rule {
         match (&self.host, self.port) {
             (Host::Address(IpAddr::V6(address)), Some(_)) => write!(f, "[{address}]")?,
             (Host::Address(address), _) => write!(f, "{address}")?,
+            (Host::Net(address, bits), _) => write!(f, "{address}/{bits}")?,
             (Host::Name(name), _) => f.write_str(name)?,
             (Host::Below(name), _) => write!(f, "*.{name}")?,
         }
@@ -85,6 +128,14 @@ impl std::fmt::Display for Rule {
 
 impl Rule {
     fn parse(text: &str) -> Option<Self> {
+        if let Some((address, rest)) = text.split_once('/') {
+            let (bits, port) = match rest.split_once(':') {
+                Some((bits, port)) => (bits, Some(port.parse().ok()?)),
+                None => (rest, None),
+            };
+            let host = Host::net(bare(address).parse().ok()?, bits.parse().ok()?)?;
+            return Some(Self { host, port });
+        }
         let (host, port) = split(text)?;
         Some(Self {
             host: Host::parse(host)?,
@@ -98,15 +149,48 @@ impl Host {
         if let Ok(address) = bare(text).parse() {
             return Some(Self::Address(address));
         }
+        // The root of all names, which may be left out.
+        let text = text.strip_suffix('.').unwrap_or(text);
         match text.strip_prefix("*.") {
             Some(name) => is_name(name).then(|| Self::Below(name.to_ascii_lowercase())),
             None => is_name(text).then(|| Self::Name(text.to_ascii_lowercase())),
         }
     }
 
+    /// No bits at all would be every address, which has its own word.
+    fn net(address: IpAddr, bits: u8) -> Option<Self> {
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        (1..=most)
+            .contains(&bits)
+            .then_some(Self::Net(address, bits))
+    }
+
+    /// Whether this address is meant by itself.
+    fn has(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        match self {
+            Self::Address(known) => known.to_canonical() == address,
+            Self::Net(IpAddr::V4(net), bits) => match address {
+                IpAddr::V4(address) => {
+                    (net.to_bits() ^ address.to_bits()) >> (32 - u32::from(*bits)) == 0
+                }
+                IpAddr::V6(_) => false,
+            },
+            Self::Net(IpAddr::V6(net), bits) => match address {
+                IpAddr::V6(address) => {
+                    (net.to_bits() ^ address.to_bits()) >> (128 - u32::from(*bits)) == 0
+                }
+                IpAddr::V4(_) => false,
+            },
+            Self::Name(_) | Self::Below(_) => false,
+        }
+    }
+
     fn allow(&self, host: &str, address: Option<IpAddr>) -> Option<Allowed> {
         match (self, address) {
-            (Self::Address(known), Some(address)) => (*known == address).then_some(Allowed::AsItIs),
+            (Self::Address(_) | Self::Net(..), Some(address)) => {
+                self.has(address).then_some(Allowed::AsItIs)
+            }
             (Self::Name(known), None) if known == host => Some(if known == LOCALHOST {
                 Allowed::AsItIs
             } else {
@@ -116,7 +200,7 @@ impl Host {
                 let below = host.strip_suffix(known.as_str())?.strip_suffix('.')?;
                 (!below.is_empty()).then_some(Allowed::IfPublic)
             }
-            (Self::Address(_), None) | (Self::Name(_) | Self::Below(_), _) => None,
+            (Self::Address(_) | Self::Net(..), None) | (Self::Name(_) | Self::Below(_), _) => None,
         }
     }
 }
@@ -181,6 +265,17 @@ mod tests {
     #[case("[::1]:80", "::1", 80, true)]
     #[case("::1", "[::1]", 81, true)]
     #[case("localhost:8080", "127.0.0.1", 8080, false)]
+    #[case("[::1]", "::1", 81, true)]
+    #[case("example.com.", "example.com", 443, true)]
+    #[case("*.example.com.:443", "a.example.com", 443, true)]
+    #[case("10.0.0.0/8", "10.200.3.4", 22, true)]
+    #[case("10.0.0.0/8", "11.0.0.1", 22, false)]
+    #[case("10.1.2.3/32:22", "10.1.2.3", 22, true)]
+    #[case("10.1.2.3/32:22", "10.1.2.3", 23, false)]
+    #[case("10.0.0.0/8", "::ffff:10.0.0.1", 22, true)]
+    #[case("fd00::/8", "fd12::1", 22, true)]
+    #[case("[fd00::]/8:22", "fe00::1", 22, false)]
+    #[case("10.0.0.0/8", "example.com", 22, false)]
     fn a_host_is_reached_by_its_own_name(
         #[case] rule: &str,
         #[case] host: &str,
@@ -207,11 +302,28 @@ mod tests {
             "a..b",
             "[::1",
             "user@host",
+            "10.0.0.0/0",
+            "10.0.0.0/33",
+            "fd00::/129",
+            "10.0.0.0/",
+            "example.com/8",
+            "10.0.0.0/8:port",
+            "example.com..",
             "2130706433"
         )]
         text: &str,
     ) {
         assert_eq!(AllowedHosts::parse([text]), Err(BadHost(text.to_owned())));
+    }
+
+    #[test]
+    fn a_name_that_leads_into_a_private_network_needs_the_address_named_too() {
+        let hosts = AllowedHosts::parse(["vm", "10.1.2.3:80", "192.168.0.0/16"]).unwrap();
+        let named = |text: &str| hosts.name_address(text.parse().unwrap());
+        assert!(named("10.1.2.3:80") && named("192.168.7.7:1"));
+        assert!(!named("10.1.2.3:81") && !named("10.1.2.4:80"));
+        let names: Vec<_> = hosts.names().collect();
+        assert_eq!(names, ["vm", "10.1.2.3:80", "192.168.0.0/16"]);
     }
 
     #[test]

@@ -28,26 +28,29 @@ const MAX_REFUSALS: usize = 16;
 
 /// What a command was refused, as it is told afterwards.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Refusals(Arc<Mutex<BTreeSet<String>>>);
+pub(crate) struct Refusals(Arc<Mutex<BTreeSet<Noted>>>);
+
+/// Why, and the key that would allow it.
+type Noted = (String, Option<&'static str>);
 
 /// The name of the rule, and its key.
 const RULE: &str = "network";
 const KEY: &str = "[sandbox] network";
 
 impl Refusals {
-    fn note(&self, text: String) {
+    fn note(&self, text: String, key: Option<&'static str>) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if noted.len() < MAX_REFUSALS {
-            noted.insert(text);
+            noted.insert((text, key));
         }
     }
 
     /// Each host once.
     pub(crate) fn told(&self) -> Vec<Refusal> {
         let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = noted.iter().map(|why| Refusal {
+        let told = noted.iter().map(|(why, key)| Refusal {
             refused: Refused::Rule(RULE),
-            allow: Some(KEY.to_owned()),
+            allow: key.map(str::to_owned),
             why: why.clone(),
         });
         told.collect()
@@ -85,8 +88,10 @@ async fn one(mut command: TcpStream, hosts: Arc<AllowedHosts>, refusals: Refusal
         },
         None => No::NotUnderstood,
     };
-    if let No::Refused(why) = &answer {
-        refusals.note(why.clone());
+    match &answer {
+        No::Refused(why) => refusals.note(why.clone(), Some(KEY)),
+        No::Never(why) => refusals.note(why.clone(), None),
+        No::NotUnderstood | No::NotReached(_) => {}
     }
     let _ = command.write_all(answer.response().as_bytes()).await;
     let _ = command.shutdown().await;
@@ -96,6 +101,8 @@ async fn one(mut command: TcpStream, hosts: Arc<AllowedHosts>, refusals: Refusal
 enum No {
     NotUnderstood,
     Refused(String),
+    /// Whatever the configuration says.
+    Never(String),
     NotReached(String),
 }
 
@@ -106,7 +113,7 @@ impl No {
                 "400 Bad Request",
                 "this proxy takes CONNECT, and requests with a whole http URL".to_owned(),
             ),
-            Self::Refused(why) => ("403 Forbidden", why.clone()),
+            Self::Refused(why) | Self::Never(why) => ("403 Forbidden", why.clone()),
             Self::NotReached(why) => ("502 Bad Gateway", why.clone()),
         };
         format!(
@@ -150,7 +157,7 @@ async fn pass_on(
             "{host}:{port} is not in [sandbox] network"
         )));
     };
-    let mut server = connect(&host, port, allowed).await?;
+    let mut server = connect(&host, port, allowed, hosts).await?;
     let _ = server.set_nodelay(true);
     let begun = match kind {
         Kind::Tunnel => {
@@ -168,7 +175,12 @@ async fn pass_on(
 }
 
 /// Connects to an address that was looked at: the name is not resolved again.
-async fn connect(host: &str, port: u16, allowed: Allowed) -> Result<TcpStream, No> {
+async fn connect(
+    host: &str,
+    port: u16,
+    allowed: Allowed,
+    hosts: &AllowedHosts,
+) -> Result<TcpStream, No> {
     let not_reached = |why: &str| No::NotReached(format!("{host}:{port} was not reached: {why}"));
     let found = timeout(CONNECT_TIMEOUT, lookup_host((host, port))).await;
     let found: Vec<SocketAddr> = match found {
@@ -176,12 +188,21 @@ async fn connect(host: &str, port: u16, allowed: Allowed) -> Result<TcpStream, N
         Ok(Err(error)) => return Err(not_reached(&error.to_string())),
         Err(_elapsed) => return Err(not_reached("its name took too long to resolve")),
     };
+    if found.iter().any(|found| hosts.is_own(*found)) {
+        return Err(No::Never(format!(
+            "{host}:{port} is where this program listens itself, which no command reaches"
+        )));
+    }
     match allowed {
         Allowed::AsItIs => {}
         Allowed::IfPublic => {
-            if let Some(other) = found.iter().find(|found| !address::is_public(found.ip())) {
+            let is_closed = |found: &&SocketAddr| {
+                !address::is_public(found.ip()) && !hosts.name_address(**found)
+            };
+            if let Some(other) = found.iter().find(is_closed) {
                 return Err(No::Refused(format!(
-                    "{host} leads to {}, which is not public",
+                    "{host} leads to {}, which is not public: beside the name, \"{other}\" in \
+                     [sandbox] network would open it",
                     other.ip()
                 )));
             }

@@ -279,6 +279,7 @@ fn a_strict_verdict_is_kept_with_the_skill() {
     );
 }
 
+#[expect(clippy::disallowed_methods, reason = "a tree that this test has made")]
 #[test]
 fn a_reload_sees_what_has_changed() {
     let world = World::new();

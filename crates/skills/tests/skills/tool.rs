@@ -148,6 +148,7 @@ async fn without_a_session_there_are_no_skills() {
     assert_eq!(error.code(), Code::Unavailable);
 }
 
+#[expect(clippy::disallowed_methods, reason = "a tree that this test has made")]
 #[tokio::test]
 async fn a_pack_that_is_gone_is_an_error_that_says_so() {
     let world = packs();
