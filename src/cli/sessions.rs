@@ -7,7 +7,7 @@ use outfitter_agent::{Answered, Input, TurnLog};
 use outfitter_codec::AuditStatus;
 use outfitter_core::{
     AnswerKind, Cancel, Code, Entry, EntryBody, Event, EventBody, Interrupt, InterruptId, Message,
-    PageRequest, Seq, SessionId, SessionSummary, StoreError, ToolName,
+    PageRequest, RunOutcome, Seq, SessionId, SessionSummary, StoreError, ToolName,
 };
 
 use super::Invocation;
@@ -31,7 +31,7 @@ pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<Exit
             SessionsCommand::List => list(at, &whole).await,
             SessionsCommand::Show { id } => show(at, &whole, id).await,
             SessionsCommand::Replay { id } => replay(at, &whole, id).await,
-            SessionsCommand::Delete { id } => delete(at, &whole, id).await,
+            SessionsCommand::Delete { id } => return delete(at, &whole, id).await,
             SessionsCommand::Answer(args) => {
                 return Box::pin(then_disconnect(&whole, answer(at, &whole, args))).await;
             }
@@ -87,7 +87,11 @@ async fn asked(whole: &Outfitter, question: &InterruptId) -> Result<(SessionId, 
 }
 
 async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
-    let sessions = all(whole).await?;
+    let mut sessions = Vec::new();
+    for session in all(whole).await? {
+        let waiting = waiting(whole, &session).await?;
+        sessions.push((session, waiting));
+    }
     if at.global.json {
         return at.out.bytes(&encoded(|out| {
             outfitter_codec::encode_sessions(&sessions, out)
@@ -110,6 +114,34 @@ pub(super) async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreE
     }
 }
 
+/// What a session waits for. Most wait for nothing, which their last entry tells.
+async fn waiting(
+    whole: &Outfitter,
+    session: &SessionSummary,
+) -> Result<Vec<Arc<Interrupt>>, StoreError> {
+    let scope = whole.local_scope();
+    let read = whole
+        .log()
+        .read(&scope, &session.id, Seq(session.entries), 1);
+    let last = match read.await {
+        Ok(page) => page.entries.last().cloned(),
+        // Deleted meanwhile.
+        Err(StoreError::NotFound(_)) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let ended = last.is_some_and(|entry| {
+        matches!(
+            &entry.body,
+            EntryBody::Event(EventBody::RunFinished { outcome, .. }) if *outcome != RunOutcome::Waiting
+        )
+    });
+    if ended {
+        return Ok(Vec::new());
+    }
+    let log = TurnLog::read(&**whole.log(), &scope, &session.id).await?;
+    Ok(log.waiting())
+}
+
 async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
     let mut messages: Vec<Arc<Message>> = Vec::new();
     for entry in entries(whole, id).await? {
@@ -126,14 +158,18 @@ async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<
         suggested_tools: suggested.map(ToolName::as_str).collect(),
         tools_expanded: !log.expanded().is_empty(),
     };
+    let waiting = log.waiting();
+    let jobs = whole.session_jobs(&whole.local_scope(), id).await;
     if at.global.json {
         return at.out.bytes(&encoded(|out| {
-            outfitter_codec::encode_messages(id, &messages, audit_status, out)
+            outfitter_codec::encode_messages(id, &messages, audit_status, &waiting, &jobs, out)
         })?);
     }
     at.out
         .data(&transcript(&messages, at.out.stdout, at.detail()))?;
-    at.out.data(&tables::audit(&audit_status, at.out.stdout))
+    at.out.data(&tables::audit(&audit_status, at.out.stdout))?;
+    at.out.data(&tables::jobs(&jobs, at.out.stdout))?;
+    at.out.data(&tables::waiting(&waiting, at.out.stdout))
 }
 
 async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
@@ -153,7 +189,7 @@ async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
     Ok(())
 }
 
-async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
+async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<ExitCode, Stop> {
     // Whether there is one is asked first: to hold it would make a file for it.
     whole
         .log()
@@ -166,6 +202,12 @@ async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
         )
     })?;
     let left_behind = whole.delete(id).await?;
+    // What was asked for is not wholly done then.
+    let exit = if left_behind.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    };
     if at.global.json {
         let deleted = id.as_str();
         let document = Deleted {
@@ -173,13 +215,14 @@ async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
             deleted,
             left_behind,
         };
-        return documents::write(at, &document);
+        documents::write(at, &document)?;
+        return Ok(exit);
     }
     at.out.tell(&format!("deleted the session {id}\n"));
     for sentence in left_behind {
         at.out.tell(&format!("{sentence}\n"));
     }
-    Ok(())
+    Ok(exit)
 }
 
 pub(super) async fn entries(

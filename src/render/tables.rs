@@ -1,7 +1,11 @@
 //! Lists of tools and sessions.
 
-use outfitter_codec::AuditStatus;
-use outfitter_core::{Effect, Effects, Listing, SessionSummary, StandingApproval, UnixMs};
+use outfitter_codec::{AuditStatus, JobLine};
+use std::sync::Arc;
+
+use outfitter_core::{
+    Effect, Effects, Interrupt, InterruptKind, Listing, SessionSummary, StandingApproval, UnixMs,
+};
 use serde_json::Value;
 
 use super::text::{clip, columns, one_line};
@@ -71,11 +75,11 @@ pub fn audit(status: &AuditStatus<'_>, face: Face) -> String {
 
 /// The sessions, one a line.
 #[must_use]
-pub fn sessions(sessions: &[SessionSummary], face: Face) -> String {
+pub fn sessions(sessions: &[(SessionSummary, Vec<Arc<Interrupt>>)], face: Face) -> String {
     if sessions.is_empty() {
         return "there are no sessions\n".to_owned();
     }
-    let rows = sessions.iter().map(|session| {
+    let rows = sessions.iter().map(|(session, _)| {
         [
             session.id.to_string(),
             minute(session.updated),
@@ -83,11 +87,76 @@ pub fn sessions(sessions: &[SessionSummary], face: Face) -> String {
             super::units::grouped(session.entries),
         ]
     });
-    table(
+    let mut text = table(
         ["session", "changed (UTC)", "begun (UTC)", "entries"],
         rows,
         face,
+    );
+    for (session, asked) in sessions {
+        if !asked.is_empty() {
+            text.push_str(&format!("\n{} waits\n", session.id));
+            text.push_str(&asked_lines(asked, face));
+        }
+    }
+    text
+}
+
+/// The commands of a session that go on or did so, the last started first; nothing where there are
+/// none.
+#[must_use]
+pub fn jobs(jobs: &[JobLine], face: Face) -> String {
+    if jobs.is_empty() {
+        return String::new();
+    }
+    let rows = jobs.iter().map(|job| {
+        let how = match &job.ended {
+            Some(how) => format!("{}, {how}", job.status),
+            None => job.status.to_owned(),
+        };
+        [
+            job.task_id.clone(),
+            minute(UnixMs(job.started)),
+            how,
+            one_line(&job.command),
+        ]
+    });
+    let header = ["command of it", "started (UTC)", "state", "line"];
+    format!("\n{}", table(header, rows, face))
+}
+
+/// What a session waits for, and how it is answered; nothing where it waits for nothing.
+#[must_use]
+pub fn waiting(asked: &[Arc<Interrupt>], face: Face) -> String {
+    if asked.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n{}\n{}",
+        face.colour.paint(Ink::Quiet, "it waits"),
+        asked_lines(asked, face)
     )
+}
+
+fn asked_lines(asked: &[Arc<Interrupt>], face: Face) -> String {
+    let mut text = String::new();
+    for asked in asked {
+        let (what, value) = match &asked.kind {
+            InterruptKind::Question { question, .. } => (one_line(question), Some("VALUE")),
+            InterruptKind::Approval { reason } => (
+                format!("an approval, because {}", one_line(reason)),
+                Some("true|false"),
+            ),
+            InterruptKind::Delay => ("for time to pass".to_owned(), None),
+            InterruptKind::Remote { what } => (one_line(what), None),
+        };
+        let until = minute(asked.expires);
+        text.push_str(&format!("  {}  {what} (until {until} UTC)\n", asked.id));
+        if let Some(value) = value {
+            let hint = format!("hint: outfitter sessions answer {} {value}", asked.id);
+            text.push_str(&format!("  {}\n", face.colour.paint(Ink::Quiet, &hint)));
+        }
+    }
+    text
 }
 
 /// Approvals that hold beyond their session, one a line.
@@ -110,6 +179,16 @@ pub fn approvals(approvals: &[StandingApproval], face: Face) -> String {
         rows,
         face,
     )
+}
+
+/// What calls kept, one a line: id, session, media type, bytes, name.
+#[must_use]
+pub fn artifacts(rows: Vec<[String; 5]>, face: Face) -> String {
+    if rows.is_empty() {
+        return "there are no artifacts\n".to_owned();
+    }
+    let rows = rows.into_iter().map(|row| row.map(|cell| one_line(&cell)));
+    table(["artifact", "session", "type", "bytes", "name"], rows, face)
 }
 
 /// The skills, one a line: name, when it is loaded, what it is about.
@@ -334,11 +413,16 @@ mod tests {
 
     #[test]
     fn sessions_are_a_table() {
-        let session = |id: &str, entries| SessionSummary {
-            id: SessionId::new(id).unwrap(),
-            created: UnixMs(1_700_000_000_000),
-            updated: UnixMs(1_700_000_100_000),
-            entries,
+        let session = |id: &str, entries| {
+            (
+                SessionSummary {
+                    id: SessionId::new(id).unwrap(),
+                    created: UnixMs(1_700_000_000_000),
+                    updated: UnixMs(1_700_000_100_000),
+                    entries,
+                },
+                Vec::new(),
+            )
         };
         let table = sessions(&[session("cli", 12), session("fix-42", 12_345)], NARROW);
         insta::assert_snapshot!(table);

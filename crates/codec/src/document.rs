@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{ErrorInfo, Listing, Message, SessionId, SessionSummary, ToolOutput};
+use outfitter_core::{
+    ErrorInfo, Interrupt, Listing, Message, SessionId, SessionSummary, ToolOutput,
+};
 
 use crate::EncodeError;
 use crate::json::append_line;
-use crate::wire::{self, AuditStatus};
+use crate::wire::{self, AuditStatus, JobLine};
 
 /// Appends the document of one call's result: `tools call --json`.
 ///
@@ -33,8 +35,13 @@ pub fn encode_listing(tools: &[Listing], out: &mut Vec<u8>) -> Result<(), Encode
 ///
 /// # Errors
 /// [`EncodeError`]; `out` is then what it was.
-pub fn encode_sessions(sessions: &[SessionSummary], out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    let sessions = sessions.iter().map(wire::Session::from).collect();
+pub fn encode_sessions(
+    sessions: &[(SessionSummary, Vec<Arc<Interrupt>>)],
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let sessions = sessions.iter();
+    let sessions = sessions.map(|(session, waiting)| wire::Session::of(session, waiting));
+    let sessions = sessions.collect();
     let document = wire::Versioned::of(wire::SessionList { sessions });
     append_line("a list of sessions", &document, out)
 }
@@ -47,12 +54,19 @@ pub fn encode_messages(
     session: &SessionId,
     messages: &[Arc<Message>],
     audit_status: AuditStatus<'_>,
+    waiting: &[Arc<Interrupt>],
+    jobs: &[JobLine],
     out: &mut Vec<u8>,
 ) -> Result<(), EncodeError> {
     let document = wire::Versioned::of(wire::SessionMessages {
         session_id: session.as_str(),
         messages: messages.iter().map(|message| (&**message).into()).collect(),
         audit_status,
+        waiting: waiting
+            .iter()
+            .map(|asked| wire::Awaited::of(asked))
+            .collect(),
+        jobs,
     });
     append_line("the messages of a session", &document, out)
 }

@@ -22,4 +22,4 @@ pub use error::EncodeError;
 pub use ndjson::encode_event;
 pub use order::{EventOrder, OrderFault, OrderFaultKind, Watched, check_lines};
 pub use schema::{SchemaFile, document_schema, schema_files};
-pub use wire::{ApprovalList, AuditStatus, VERSION};
+pub use wire::{ApprovalList, AuditStatus, JobLine, VERSION};

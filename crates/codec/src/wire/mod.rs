@@ -24,6 +24,6 @@ pub(crate) use line::{Body, Line, Seconds, Tag, Versioned};
 pub(crate) use listing::Listing;
 pub(crate) use message::{Message, MessageLine};
 pub(crate) use output::{ErrorDocument, ErrorInfo, ToolOutput};
-pub use session::AuditStatus;
-pub(crate) use session::{Session, SessionList, SessionMessages};
+pub use session::{AuditStatus, JobLine};
+pub(crate) use session::{Awaited, Session, SessionList, SessionMessages};
 pub(crate) use words::{Status, WarningCode};

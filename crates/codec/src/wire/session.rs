@@ -1,5 +1,7 @@
 //! Sessions in a list, and the messages of one.
 
+use std::sync::Arc;
+
 use outfitter_core as core;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -25,15 +27,61 @@ pub(crate) struct Session<'a> {
     updated: u64,
     /// How many entries its log has.
     entries: u64,
+    /// What it waits for; left out where it waits for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    waiting: Vec<Awaited<'a>>,
 }
 
-impl<'a> From<&'a core::SessionSummary> for Session<'a> {
-    fn from(session: &'a core::SessionSummary) -> Self {
+impl<'a> Session<'a> {
+    pub(crate) fn of(
+        session: &'a core::SessionSummary,
+        waiting: &'a [Arc<core::Interrupt>],
+    ) -> Self {
         Self {
             id: session.id.as_str(),
             created: session.created.0,
             updated: session.updated.0,
             entries: session.entries,
+            waiting: waiting.iter().map(|asked| Awaited::of(asked)).collect(),
+        }
+    }
+}
+
+/// What a session waits for.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Awaited<'a> {
+    /// The id that an answer names.
+    id: &'a str,
+    /// What is waited for: `question`, `approval`, `delay` or `remote`.
+    kind: &'static str,
+    /// The question, or why a call needs a yes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    /// Until when, in Unix milliseconds.
+    expires: u64,
+    /// The command that answers; left out where nobody does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+}
+
+impl<'a> Awaited<'a> {
+    pub(crate) fn of(asked: &'a core::Interrupt) -> Self {
+        let (kind, text, value) = match &asked.kind {
+            core::InterruptKind::Question { question, .. } => {
+                ("question", Some(question.as_str()), Some("VALUE"))
+            }
+            core::InterruptKind::Approval { reason } => {
+                ("approval", Some(reason.as_str()), Some("true|false"))
+            }
+            core::InterruptKind::Delay => ("delay", None, None),
+            core::InterruptKind::Remote { what } => ("remote", Some(what.as_str()), None),
+        };
+        Self {
+            id: asked.id.as_str(),
+            kind,
+            text,
+            expires: asked.expires.0,
+            answer: value.map(|value| format!("outfitter sessions answer {} {value}", asked.id)),
         }
     }
 }
@@ -48,6 +96,28 @@ pub(crate) struct SessionMessages<'a> {
     pub(crate) messages: Vec<Message<'a>>,
     /// Which tools are before the model.
     pub(crate) audit_status: AuditStatus<'a>,
+    /// What it waits for; left out where it waits for nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) waiting: Vec<Awaited<'a>>,
+    /// Its commands, the last started first; left out where there are none.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) jobs: &'a [JobLine],
+}
+
+/// A command of a session that was not ended with its call.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct JobLine {
+    /// The id that await_shell and kill_shell take.
+    pub task_id: String,
+    /// The command, for people; of a long one the beginning.
+    pub command: String,
+    /// When it started, in Unix milliseconds.
+    pub started: u64,
+    /// How it stands: `running`, `ended`, or `lost` where it was ended with the program that ran it.
+    pub status: &'static str,
+    /// How it ended; left out where that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
 }
 
 /// Which tools are before the model.

@@ -120,13 +120,23 @@ fn sessions_and_their_messages_fit_their_schemas() {
         entries: 3,
     };
     let list = closed("session-list.schema.json");
-    let text = written(&[summary][..], encode_sessions);
+    let text = written(&[(summary.clone(), Vec::new())][..], encode_sessions);
     assert_eq!(
         text,
         "{\"v\":1,\"sessions\":[{\"id\":\"s\",\"created\":1,\"updated\":2,\"entries\":3}]}\n"
     );
     assert_fits(&list, &text);
     assert_fits(&list, &written(&[][..], encode_sessions));
+    let asked: Vec<_> = every_kind()
+        .into_iter()
+        .filter_map(|event| match event.body {
+            EventBody::Interrupt(asked) => Some(asked.into()),
+            _ => None,
+        })
+        .collect();
+    let text = written(&[(summary, asked.clone())][..], encode_sessions);
+    assert_fits(&list, &text);
+    assert!(text.contains("outfitter sessions answer int_"), "{text}");
     assert!(!list.is_valid(&json!({"v": 1, "sessions": [{"id": "s"}]})));
 
     let messages: Vec<_> = run()
@@ -143,7 +153,14 @@ fn sessions_and_their_messages_fit_their_schemas() {
             suggested_tools: vec!["grep"],
             tools_expanded: true,
         };
-        encode_messages(&id, messages, audit_status, out)
+        let jobs = [outfitter_codec::JobLine {
+            task_id: "job_1".to_owned(),
+            command: "make".to_owned(),
+            started: 1,
+            status: "ended",
+            ended: Some("exit code 0".to_owned()),
+        }];
+        encode_messages(&id, messages, audit_status, &asked, &jobs, out)
     });
     assert_fits(&closed("session.schema.json"), &text);
 }
