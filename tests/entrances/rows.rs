@@ -142,7 +142,7 @@ pub(crate) fn rows(artifacts: &Artifacts) -> Vec<Row> {
             "await_shell",
             json!({"task_id": "job_none"}),
             Admin,
-            AsksUnlessIsolated,
+            Fails("not_found"),
         ),
         row(
             "network",
@@ -369,7 +369,6 @@ pub(crate) fn verdict(row: &Row, case: Case, somebody: Somebody) -> String {
             (End::Asks, _) | (End::AsksUnlessIsolated, Backend::Passthrough) => {
                 return asks.to_owned();
             }
-            (End::AsksUnlessIsolated, Backend::Local) if row.tool == "await_shell" => "not_found",
             (End::Success | End::AsksUnlessIsolated, _) => return "success".to_owned(),
             (End::Fails(code), _) => code,
             (End::Question, _) => match somebody {

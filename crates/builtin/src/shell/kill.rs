@@ -87,8 +87,7 @@ impl Tool for KillShell {
     }
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
-        let task = args.get("task_id").and_then(Value::as_str).unwrap_or("");
-        Ok(Facts::of(&self.spec).about(task))
+        Ok(super::of_own_job(&self.spec, args))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {

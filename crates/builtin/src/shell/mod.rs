@@ -104,6 +104,17 @@ fn facts(spec: &ToolSpec, args: &Value) -> Facts {
     }
 }
 
+/// What a call is judged as that waits for a command of this session or ends it: that changes
+/// nothing beyond what was allowed when the command was started, so it needs no approval of its own,
+/// whatever holds commands.
+fn of_own_job(spec: &ToolSpec, args: &Value) -> Facts {
+    let task = args.get("task_id").and_then(Value::as_str).unwrap_or("");
+    Facts {
+        effects: Effects::READ,
+        ..Facts::of(spec).about(task)
+    }
+}
+
 /// What a line that only reads depends on where nothing confines it.
 fn unconfined(text: &str, line: &command_line::CommandLine, folder: Option<&str>) -> Unconfined {
     match command_line::reads_of(text, line) {
