@@ -175,20 +175,7 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
     rules(layers, problems);
     super::workflow_rows::check(layers, problems);
     super::remote::check(layers, problems);
-
-    let passthrough = layers
-        .winner("sandbox.backend")
-        .is_some_and(|backend| backend.value == "passthrough");
-    if let Some(require) = layers.winner("sandbox.require")
-        && passthrough
-        && require.value != "none"
-    {
-        problems.push(Problem {
-            at: require.source.clone(),
-            message: "`sandbox.require` asks for what the backend `passthrough` never gives"
-                .to_owned(),
-        });
-    }
+    super::unheld::check(layers, problems);
 
     let provider = layers.winner("model.provider");
     let scripted = provider.is_some_and(|setting| setting.value == "scripted");

@@ -23,6 +23,7 @@ mod sandbox_paths;
 pub mod sections;
 mod source;
 mod toml_value;
+mod unheld;
 mod variables;
 mod workflow_rows;
 

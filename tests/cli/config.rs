@@ -295,6 +295,17 @@ fn the_lists_of_the_sandbox_are_explained_with_their_reasons() {
     let level = notes["sandbox_level"][0].as_str().unwrap();
     assert!(level.starts_with("passthrough, level none"), "{level}");
     assert!(notes.get("sandbox_read").is_none(), "{notes:#}");
+    let needs = notes["sandbox_level"][1].as_str().unwrap();
+    assert!(needs.contains("needs an approval"), "{needs}");
+    assert!(
+        notes["sandbox_environment"].to_string().contains("HOME"),
+        "{notes:#}"
+    );
+    // What a command is really given.
+    let limits = notes["sandbox_limits"].to_string();
+    let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    let most = hard.unwrap_or(u64::MAX).min(65_536);
+    assert!(limits.contains(&format!("{most} open files")), "{limits}");
 }
 
 #[test]
@@ -369,6 +380,18 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
 #[case(
     "[sandbox]\nbackend = \"passthrough\"\nrequire = \"full\"",
     "outfitter.toml:3:1: `sandbox.require` asks for what the backend `passthrough` never gives"
+)]
+#[case(
+    "[sandbox]\nbackend = \"passthrough\"\nnetwork = [\"crates.io\"]",
+    "outfitter.toml:3:1: `sandbox.network` cannot be held by the backend `passthrough`"
+)]
+#[case(
+    "[sandbox]\nbackend = \"passthrough\"\nnetwork = false",
+    "`local` and `bwrap` can hold it"
+)]
+#[case(
+    "[sandbox]\nbackend = \"passthrough\"\nread = [\"/usr\"]",
+    "`sandbox.read` cannot be held"
 )]
 fn values_must_fit_each_other(#[case] toml: &str, #[case] message: &str) {
     let problems = problems(&World::with(toml), &[]);
