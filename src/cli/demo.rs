@@ -14,7 +14,6 @@ use super::Invocation;
 use super::ask::made;
 use super::failure::{Failure, Stop};
 use super::session::{runtime, until_stopped};
-use crate::config::sections::Backend;
 use crate::demo::{Days, PROMPT, Place, Surroundings, Tour};
 use crate::outfit::{BuildError, Outfitter, SessionOptions};
 use crate::render::Answer;
@@ -69,18 +68,21 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
     super::run::ended(at, &end)
 }
 
-/// Puts the tour together. Where the machine has no sandbox, commands are not held back, and so
-/// none is run that nobody approves of.
+/// Puts the tour together. Where nothing here can hold commands, it has none: they are not run
+/// unheld because of that.
 async fn open(
     at: &Invocation<'_>,
     place: &Place,
     tour: Arc<Tour>,
 ) -> Result<(Outfitter, Session), Stop> {
-    let mut config = place.config();
+    let mut has_commands = true;
     loop {
-        let builder = crate::Builder::new(config.clone(), at.env.clone())
+        let mut builder = crate::Builder::new(place.config(), at.env.clone())
             .supervisor(outfitter_process::SupervisorProgram::this_binary())
             .model(tour.clone());
+        if !has_commands {
+            builder = builder.without_commands();
+        }
         let whole = (at.customise)(builder).build()?;
         let options = SessionOptions {
             id: SessionId::mint(&**whole.clock()),
@@ -91,13 +93,23 @@ async fn open(
         };
         match whole.open(options).await {
             Ok(session) => {
-                weaker(at, session.sandbox.info().level);
+                if has_commands {
+                    weaker(at, session.sandbox.info().level);
+                }
                 return Ok((whole, session));
             }
-            Err(BuildError::Sandbox(why)) if config.sandbox.backend == Backend::Local => {
+            Err(BuildError::Sandbox(why)) if has_commands => {
                 whole.disconnect().await;
-                tell(at, &format!("! failed to {why}\n"));
-                config.sandbox.backend = Backend::Passthrough;
+                tell(
+                    at,
+                    &format!(
+                        "! failed to {why}\n\
+                         Nothing on this machine holds commands back, so the tour leaves them out: it \
+                         corrects\nthe report and does not run it, and tries nothing against a \
+                         sandbox. `outfitter doctor`\nsays what is missing.\n\n"
+                    ),
+                );
+                has_commands = false;
             }
             Err(error) => return Err(error.into()),
         }
@@ -151,9 +163,7 @@ fn weaker(at: &Invocation<'_>, level: Level) {
         Level::Partial => {
             "commands are held back,\nbut less than they should be; `outfitter doctor` says more"
         }
-        Level::None => {
-            "nothing holds commands\nback, so the tour runs none that nobody approves of"
-        }
+        Level::None => "nothing holds commands\nback, and each waits for an approval",
     };
     let level = level.as_str();
     let words = format!("The sandbox has the level {level} on this machine: {meaning}.\n\n");

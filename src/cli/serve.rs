@@ -1,5 +1,6 @@
 //! `serve`.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use outfitter_agent::Host;
 use outfitter_core::{CallHost, Cancel, Code};
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{Mounted, Server, ServerConfig, ServerParts};
+use tokio::sync::watch;
 
 use super::Invocation;
 use super::args::ServeArgs;
@@ -30,9 +32,11 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let (hangup, signals) = (hangup()?, Signals::but_hangup()?);
         // Whatever of it is slow, callers are answered meanwhile.
         whole.begin()?;
+        whole.sweep_passing().await;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
-        let gateway = gateway(&whole);
+        let (tell, told) = watch::channel(());
+        let gateway = gateway(&whole, told);
         let server = Server::new(ServerParts {
             log: whole.log().clone(),
             artifacts: host.agent().parts().artifacts.clone(),
@@ -68,7 +72,13 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             let ended = reload.with_each(hangup, serving).await;
             ended.map_err(|error| Stop::from(Failure::of(Code::Unavailable, &error)))
         };
-        let serving = unless(wrong(at, &whole, bound), serving);
+        let wrong = async {
+            tokio::select! {
+                stop = wrong(at, &whole, bound) => stop,
+                never = tell_changes(&whole, tell) => match never {},
+            }
+        };
+        let serving = unless(wrong, serving);
         let ended = until_stopped_by(signals, &cancel, serving).await;
         whole.disconnect().await;
         ended??;
@@ -91,6 +101,15 @@ async fn wrong(at: &Invocation<'_>, whole: &Outfitter, bound: SocketAddr) -> Sto
     match told.await {
         Ok(()) => std::future::pending().await,
         Err(stop) => stop,
+    }
+}
+
+/// Tells of each change of the tools.
+async fn tell_changes(whole: &Outfitter, tell: watch::Sender<()>) -> Infallible {
+    let mut seen = whole.registry().seen();
+    loop {
+        whole.registry().changed_since(&mut seen).await;
+        tell.send_replace(());
     }
 }
 
@@ -152,11 +171,15 @@ pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
 }
 
 /// What admits a page to `/mcp` is what admits it everywhere.
-fn gateway(whole: &Outfitter) -> impl FnOnce(Arc<dyn CallHost>) -> GatewayOptions + use<> {
+fn gateway(
+    whole: &Outfitter,
+    changes: watch::Receiver<()>,
+) -> impl FnOnce(Arc<dyn CallHost>) -> GatewayOptions + use<> {
     let clock = whole.clock().clone();
     let allowed_origins = whole.config().server.allowed_origins.clone();
     move |calls| GatewayOptions {
         allowed_origins,
+        changes: Some(changes),
         ..GatewayOptions::loopback(calls, clock)
     }
 }
@@ -167,8 +190,19 @@ fn config(whole: &Outfitter) -> ServerConfig {
         allowed_origins: server.allowed_origins.clone(),
         cancel_on_disconnect: server.cancel_on_disconnect,
         heartbeat: Duration::from_secs(server.heartbeat_seconds.into()),
+        connections: connections(),
         ..ServerConfig::default()
     }
+}
+
+/// Connections at once: as many as a server has by itself, and no more than leave half of the files
+/// that may be open to the work that they ask for.
+fn connections() -> usize {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let half = files.map_or(usize::MAX, |files| {
+        usize::try_from(files / 2).unwrap_or(usize::MAX)
+    });
+    half.clamp(1, ServerConfig::default().connections)
 }
 
 fn mounted(gateway: McpService) -> Mounted {

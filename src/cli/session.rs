@@ -16,7 +16,9 @@ use super::args;
 use super::failure::{Failure, Stop};
 use super::output::Output;
 use crate::config::{FlagValue, Loaded};
-use crate::outfit::{BuildError, Needed, Outfitter, SessionLock, SessionOptions};
+use crate::outfit::{
+    BuildError, DeleteError, Needed, Outfitter, Pending, SessionLock, SessionOptions,
+};
 use crate::render::{Answer, Detail, Renderer, To, View};
 
 impl From<BuildError> for Failure {
@@ -50,6 +52,16 @@ impl From<outfitter_core::StoreError> for Failure {
                 failure.with_hint("`outfitter sessions list` lists them")
             }
             None => failure,
+        }
+    }
+}
+
+impl From<DeleteError> for Failure {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::Store(error) => error.into(),
+            error @ DeleteError::Stays(_) => Self::of(Code::Unavailable, &error)
+                .with_hint("it is still there; remove what stays, then delete it once more"),
         }
     }
 }
@@ -218,6 +230,13 @@ pub(crate) fn connected<T>(
         whole.disconnect().await;
         seen
     })
+}
+
+/// Tells people what has not answered.
+pub(crate) fn tell_pending(at: &Invocation<'_>, pending: &[Pending]) {
+    for one in pending {
+        at.out.tell(&format!("warning: {one}\n"));
+    }
 }
 
 /// Does the work of a command, and ends in good order what was connected for it. A person who asks

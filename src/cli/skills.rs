@@ -12,7 +12,7 @@ use super::Invocation;
 use super::args::{SessionOptions, SkillsCommand};
 use super::documents;
 use super::failure::{Failure, Stop};
-use super::session::connected;
+use super::session::{connected, tell_pending};
 use crate::config::sections::Load;
 use crate::outfit::{Needed, Outfitter};
 use crate::render::tables;
@@ -146,6 +146,7 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<(), Stop> {
     let (_, whole) = at.outfit(options.flags())?;
     // Programs of the project bring skills of their own.
     let listed = connected(&whole, Needed::Programs, || {
+        tell_pending(at, &whole.pending());
         let rows = proxy(&whole)
             .skills()
             .map(|skill| row(&whole, skill))

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use outfitter_core::{
-    Arguments, CallEnd, CallId, Cancel, Code, Listing, RawCall, SessionId, ToolOutput,
+    Arguments, CallEnd, CallId, Cancel, Code, Listing, RawCall, SessionId, SystemClock, ToolOutput,
 };
 use outfitter_tools::{Found, ToolView};
 
@@ -12,7 +12,9 @@ use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsCommand};
 use super::failure::{Failure, Stop};
 use super::output::encoded;
-use super::session::{connected, hold, runtime, then_disconnect, until_stopped, watch};
+use super::session::{
+    connected, hold, runtime, tell_pending, then_disconnect, until_stopped, watch,
+};
 use crate::outfit::{Needed, Outfitter};
 use crate::render::tables;
 
@@ -34,9 +36,7 @@ fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop>
         let tools = whole.view(at.attended()).listing();
         Ok((tools, whole.pending(), whole.faults()))
     })?;
-    for one in &pending {
-        at.out.tell(&format!("warning: {one}\n"));
-    }
+    tell_pending(at, &pending);
     let is_pending = |source: &str| pending.iter().any(|one| one.source == source);
     for found in faults {
         if is_pending(found.source.as_str()) {
@@ -97,7 +97,39 @@ fn found(view: &ToolView, name: &str) -> Result<Listing, Stop> {
     Err(failure.with_hint(hint).into())
 }
 
+/// Makes the call, and tells its one output, also where it was never made.
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
+    let mut id = None;
+    let (end, saved) = match made(at, args, &mut id) {
+        Ok(made) => made,
+        Err(stop) => return unmade(at, &args.name, id, stop),
+    };
+    match end {
+        CallEnd::Output(output) => match (said(at, &output)?, saved) {
+            (exit, Ok(())) => Ok(exit),
+            // The call was made, and its one output is on stdout.
+            (_, Err(Stop::Failed(failure))) => {
+                at.out.tell(&failure.lines());
+                Ok(ExitCode::from(failure.code.exit()))
+            }
+            (_, Err(stop)) => Err(stop),
+        },
+        CallEnd::Waiting(_) => {
+            let failure = Failure::new(
+                Code::NeedsApproval,
+                "finish the call: it waits for an answer",
+            );
+            unmade(at, &args.name, id, failure.into())
+        }
+    }
+}
+
+/// How the call ended. `call_id` is what it is called, once it is called anything.
+fn made(
+    at: &Invocation<'_>,
+    args: &CallArgs,
+    call_id: &mut Option<CallId>,
+) -> Result<(CallEnd, Result<(), Stop>), Stop> {
     let loaded = at.load(args.options.flags())?;
     let named = args
         .options
@@ -108,24 +140,19 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
         Some(_) => at.build(loaded.config)?,
         None => at.build_without_sessions(loaded.config)?,
     };
-    let call_id = CallId::mint(&**whole.clock());
-    let arguments = match arguments(at, args.args.as_ref()) {
-        Ok(arguments) => Arguments::parse(arguments),
-        Err(stop) => return unmade(at, &args.name, call_id, stop),
-    };
     let call = RawCall {
-        id: call_id.clone(),
+        id: call_id.insert(CallId::mint(&**whole.clock())).clone(),
         name: args.name.clone(),
-        arguments,
+        arguments: Arguments::parse(arguments(at, args.args.as_ref())?),
     };
     let agent = whole.caller();
-    let held = match named.as_ref().map(|id| hold(&whole, id)).transpose() {
-        Ok(held) => held,
-        Err(stop) => return unmade(at, &args.name, call_id, stop),
-    };
+    let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
     let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
     let work = async {
+        if unnamed {
+            whole.sweep_passing().await;
+        }
         let needed = Needed::Tool(&args.name);
         let session = at
             .open_for(&whole, &args.options, id.clone().into(), needed)
@@ -154,25 +181,7 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
     };
     let end = runtime()?.block_on(then_disconnect(&whole, work));
     drop(held);
-    let (end, saved) = end?;
-    match end {
-        CallEnd::Output(output) => match (said(at, &output)?, saved) {
-            (exit, Ok(())) => Ok(exit),
-            // The call was made, and its one output is on stdout.
-            (_, Err(Stop::Failed(failure))) => {
-                at.out.tell(&failure.lines());
-                Ok(ExitCode::from(failure.code.exit()))
-            }
-            (_, Err(stop)) => Err(stop),
-        },
-        CallEnd::Waiting(_) => {
-            let failure = Failure::new(
-                Code::NeedsApproval,
-                "finish the call: it waits for an answer",
-            );
-            Err(failure.into())
-        }
-    }
+    end
 }
 
 /// What came of the call, with what it kept written where that was asked for.
@@ -198,27 +207,24 @@ async fn saved(
 /// How a call ended, and whether it could be shown.
 type Ended = (Result<CallEnd, outfitter_agent::RunError>, Result<(), Stop>);
 
-/// A call that was never made is told as one that failed, where programs read: they always get one
-/// output. Its arguments are left out, as nothing has said yet which of them are sensitive.
-fn unmade(at: &Invocation<'_>, name: &str, id: CallId, stop: Stop) -> Result<ExitCode, Stop> {
+/// A call that was never made, or left before its end, is told as one that failed, where programs
+/// read: they always get one output. Its arguments are left out, as nothing has said which of them
+/// are sensitive.
+fn unmade(
+    at: &Invocation<'_>,
+    name: &str,
+    id: Option<CallId>,
+    stop: Stop,
+) -> Result<ExitCode, Stop> {
     let failure = match stop {
-        Stop::Failed(failure) if at.global.json => failure,
+        Stop::Failed(failure) | Stop::Abandoned(failure) if at.global.json => failure,
         other => return Err(other),
     };
+    let id = id.unwrap_or_else(|| CallId::mint(&SystemClock));
     let message = format!("failed to {}", failure.message);
     let mut error = outfitter_core::ErrorInfo::new(failure.code, message);
     error.hint.clone_from(&failure.hint);
-    let output = ToolOutput {
-        tool_name: name.to_owned(),
-        tool_call_id: id,
-        tool_call_args: serde_json::json!({}),
-        status: outfitter_core::Status::Error,
-        result: None,
-        error: Some(error),
-        ui_hints: None,
-        artifacts: Vec::new(),
-        truncated: None,
-    };
+    let output = ToolOutput::unmade(name, id, error);
     at.out.bytes(&encoded(|out| {
         outfitter_codec::encode_tool_output(&output, out)
     })?)?;

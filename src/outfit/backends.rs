@@ -31,7 +31,7 @@ impl Outfitter {
     pub async fn backends(&self) -> Result<Vec<BackendFound>, BuildError> {
         let remote = self.remote_found().await;
         let Some(supervisor) = self.supervisor.clone() else {
-            return Ok(remote.into_iter().collect());
+            return Ok(vec![remote]);
         };
         let support = self.support(&supervisor).await?;
         let held = limits_held_by(&supervisor, support.level).await;
@@ -45,9 +45,7 @@ impl Outfitter {
                 .to_owned(),
             hint: None,
         };
-        let mut found = vec![local, bubblewrap(found), passthrough];
-        found.extend(remote);
-        Ok(found)
+        Ok(vec![local, bubblewrap(found), passthrough, remote])
     }
 
     /// What the commands of a session in the current directory would reach, and why, list by list.
@@ -89,27 +87,60 @@ impl Outfitter {
             "What runs commands here, and how well it holds them.",
             vec![
                 level,
-                format!("required: {}", required(config.sandbox.require)),
+                match backend {
+                    Backend::Local | Backend::Bwrap => {
+                        format!("required: {}", required(config.sandbox.require))
+                    }
+                    Backend::Ssh | Backend::Passthrough => {
+                        "nothing is required of it; each command that does more than read needs an \
+                         approval"
+                            .to_owned()
+                    }
+                },
             ],
         )];
-        if matches!(backend, Backend::Passthrough | Backend::Ssh) {
+        if backend == Backend::Ssh {
+            let built = "HOME and PATH of the account, LANG=C.UTF-8, GIT_TERMINAL_PROMPT=0";
+            let passed = config.sandbox.env.iter();
+            let passed = passed.map(|name| format!("{name} ([sandbox] env)"));
+            let environment = std::iter::once(built.to_owned()).chain(passed);
+            notes.push(note(
+                "environment",
+                "The variables that commands have there.",
+                environment.collect(),
+            ));
+            notes.push(note(
+                "limits",
+                "The most that a command may use.",
+                vec!["what the account there may; [shell] timeout_seconds ends it".to_owned()],
+            ));
             return Ok(notes);
         }
         let (scope, workspace) = (self.local_scope(), self.environment.current_dir());
         let session = SessionId::mint(&*self.clock);
         let (host, passed) = (host(&self.environment), self.passed());
-        let effective = Effective::of(&Outline {
+        let (session_dir, protected) = (
+            self.session_dir(&scope, &session),
+            self.protected(&scope, &session, workspace),
+        );
+        let reach = reach(&config.sandbox.network, &self.own)?;
+        let outline = Outline {
             host: &host,
             workspace,
-            session_dir: &self.session_dir(&scope, &session),
+            session_dir: &session_dir,
             read: &config.sandbox.read,
             write: &config.sandbox.write,
             data_dir: &self.data_dir,
-            protected: &self.protected(&scope, &session, workspace),
+            protected: &protected,
             passed: &passed,
-            reach: &reach(&config.sandbox.network)?,
+            reach: &reach,
             limits: limits(&config.sandbox),
-        });
+        };
+        let effective = if backend == Backend::Passthrough {
+            Effective::unheld(&outline)
+        } else {
+            Effective::of(&outline)
+        };
         // An id that is never used again would only be looked for.
         let place = |line: String| line.replace(session.as_str(), "SESSION");
         let lines = |list: &[Listed]| list.iter().map(|one| place(one.to_string())).collect();

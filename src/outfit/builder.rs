@@ -45,6 +45,7 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     supervisor: Option<SupervisorProgram>,
     sessions: Sessions,
+    runs_commands: bool,
 }
 
 /// Where sessions are kept.
@@ -71,6 +72,7 @@ impl Builder {
             clock: Arc::new(SystemClock),
             supervisor: None,
             sessions: Sessions::Stored,
+            runs_commands: true,
         }
     }
 
@@ -79,6 +81,14 @@ impl Builder {
     #[must_use]
     pub(crate) fn without_sessions(mut self) -> Self {
         self.sessions = Sessions::Unstored;
+        self
+    }
+
+    /// Gives sessions files and no commands, because nothing here holds commands back.
+    #[must_use]
+    pub(crate) fn without_commands(mut self) -> Self {
+        self.config.shell.enabled = false;
+        self.runs_commands = false;
         self
     }
 
@@ -218,6 +228,8 @@ impl Builder {
             services,
             model: self.model,
             supervisor: self.supervisor,
+            runs_commands: self.runs_commands,
+            secrets: std::sync::OnceLock::new(),
             support: tokio::sync::OnceCell::new(),
             skills,
             programs: Arc::default(),

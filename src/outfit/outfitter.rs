@@ -52,6 +52,10 @@ pub struct Outfitter {
     pub(super) services: Services,
     pub(super) model: Option<Arc<dyn ModelProvider>>,
     pub(super) supervisor: Option<SupervisorProgram>,
+    /// Whether sessions have commands at all.
+    pub(super) runs_commands: bool,
+    /// What of this machine and this home nobody reaches, once it has been listed.
+    pub(super) secrets: std::sync::OnceLock<outfitter_sandbox::Protected>,
     /// What this machine can enforce, once it has been asked.
     pub(super) support: tokio::sync::OnceCell<Support>,
     pub(super) skills: SkillCatalog,
@@ -292,46 +296,10 @@ impl Outfitter {
         SessionLock::take(&dir, session).map_err(data)
     }
 
-    fn locks(&self, scope: &Scope) -> PathBuf {
+    pub(super) fn locks(&self, scope: &Scope) -> PathBuf {
         self.data_dir
             .join("locks")
             .join(path_segment(scope.tenant.as_str()))
             .join(path_segment(scope.subject.as_str()))
-    }
-
-    /// Removes what a deleted session has beside its log and its artifacts, which whoever calls
-    /// this holds. Says what stays behind, one sentence each.
-    pub(super) async fn forget_all(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
-        self.forget_session_dir(scope, session).await;
-        let left_behind = self.forget_workspace(scope, session).await;
-        let letters = Inboxes::new(&self.data_dir, self.log.clone());
-        letters.forget(scope, session).await;
-        if let Err(error) = SessionLock::forget(&self.locks(scope), session) {
-            tracing::warn!(%error, %session, "the lock file of a deleted session stays behind");
-        }
-        left_behind
-    }
-
-    /// Removes what a session of the person at this machine left on disk beside its log.
-    pub async fn forget(&self, session: &SessionId) {
-        self.forget_session_dir(&self.local_scope(), session).await;
-    }
-
-    /// Deletes a session of the person at this machine with all that belongs to it. Whoever calls
-    /// this [holds](Self::hold) it. Gives what stays behind, one sentence each.
-    ///
-    /// # Errors
-    /// [`outfitter_core::StoreError`] when there is none, or it cannot be deleted.
-    pub async fn delete(
-        &self,
-        session: &SessionId,
-    ) -> Result<Vec<String>, outfitter_core::StoreError> {
-        let scope = self.local_scope();
-        self.log.delete(&scope, session).await?;
-        if let Err(error) = self.artifacts.delete_session(&scope, session).await {
-            tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
-        }
-        // It may have been served.
-        Ok(self.forget_all(&scope, session).await)
     }
 }

@@ -1,6 +1,5 @@
 //! The APIs of the configuration: their documents read or fetched, their credentials looked up.
 
-use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use outfitter_builtin::{
 use outfitter_core::{Fault, chain};
 use outfitter_net::reqwest::{Method, Url};
 use outfitter_net::{Client, ClientOptions, NetError, OwnAddresses};
+use outfitter_text::regular_file::read_regular_text;
 use outfitter_tools::is_secret_key;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -201,29 +201,11 @@ async fn file(path: &str) -> Result<String, NotThere> {
         source,
     };
     let owned = path.to_owned();
-    let read = tokio::task::spawn_blocking(move || bounded(Path::new(&owned)));
+    let read = tokio::task::spawn_blocking(move || {
+        read_regular_text(Path::new(&owned), MAX_DOCUMENT_BYTES as u64)
+    });
     let read = read.await.map_err(|error| wrong(error.into()))?;
     read.map_err(wrong)
-}
-
-fn bounded(path: &Path) -> std::io::Result<String> {
-    use std::io::{Error, ErrorKind};
-    let most = MAX_DOCUMENT_BYTES as u64;
-    // What is no file may have no end, or none that comes: opening a pipe waits for its writer.
-    let is_file = |metadata: std::fs::Metadata| match metadata.is_file() {
-        true => Ok(()),
-        false => Err(Error::new(ErrorKind::InvalidInput, "it is no file")),
-    };
-    is_file(std::fs::metadata(path)?)?;
-    let file = std::fs::File::open(path)?;
-    is_file(file.metadata()?)?;
-    let mut bytes = Vec::new();
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        let why = format!("it is larger than {most} bytes");
-        return Err(Error::new(ErrorKind::FileTooLarge, why));
-    }
-    String::from_utf8(bytes).map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 async fn schema_in(path: &str) -> Result<Value, NotThere> {
@@ -312,10 +294,10 @@ mod tests {
         let pipe = dir.path().join("api.json");
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        let error = bounded(&pipe).unwrap_err();
-        assert_eq!(error.to_string(), "it is no file");
+        let error = read_regular_text(&pipe, 10).unwrap_err();
+        assert_eq!(error.to_string(), "it is not a regular file");
         let file = dir.path().join("real.json");
         std::fs::write(&file, "{}").unwrap();
-        assert_eq!(bounded(&file).unwrap(), "{}");
+        assert_eq!(read_regular_text(&file, 10).unwrap(), "{}");
     }
 }

@@ -120,9 +120,19 @@ impl Outfitter {
         })
     }
 
-    /// What is found there, by connecting; none where no account is named.
-    pub(super) async fn remote_found(&self) -> Option<BackendFound> {
-        let account = self.config().sandbox.ssh.clone()?;
+    /// What is found there, by connecting; where no account is named, what it would need.
+    pub(super) async fn remote_found(&self) -> BackendFound {
+        let Some(account) = self.config().sandbox.ssh.clone() else {
+            return BackendFound {
+                backend: Backend::Ssh,
+                level: Some(Level::None),
+                finding: "not set up, and not tried: it needs [sandbox] ssh with host, user, \
+                          known_hosts, workspace, and key_file or agent; level none: nothing \
+                          confines a command within that account"
+                    .to_owned(),
+                hint: None,
+            };
+        };
         let session = SessionId::mint(&*self.clock);
         let scope = self.local_scope();
         let here = self.environment.current_dir();
@@ -157,7 +167,7 @@ impl Outfitter {
             },
         };
         self.forget_session_dir(&scope, &session).await;
-        Some(found)
+        found
     }
 }
 

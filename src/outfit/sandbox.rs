@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
+use outfitter_net::OwnAddresses;
 use outfitter_process::{SpawnError, SupervisorProgram, Support, probe};
+use outfitter_sandbox::occupied::Occupied;
 use outfitter_sandbox::{
     AllowedHosts, FileLimits, FileQuota, Host, Limits, LocalFiles, LocalPolicy, Protected,
     QuotaCounts, Reach, Session, bwrap, local, passthrough,
@@ -30,6 +32,7 @@ impl Outfitter {
         session: &SessionId,
         workspace: &Path,
     ) -> Result<Arc<dyn Sandbox>, BuildError> {
+        self.bound_left_output().await;
         if self.config().sandbox.backend == Backend::Ssh {
             // Boxed: it is large, and most sessions do without it.
             let remote = Box::pin(self.remote(scope, session, workspace)).await?;
@@ -37,19 +40,16 @@ impl Outfitter {
         }
         let protected = self.protected(scope, session, workspace);
         let most = self.file_limits(scope, session, workspace);
-        let Some(supervisor) = self.supervisor.clone() else {
+        let supervisor = self.supervisor.clone().filter(|_| self.runs_commands);
+        let Some(supervisor) = supervisor else {
             return FilesOnly::open(workspace, protected, most).map_err(at(workspace));
         };
         let files = LocalFiles::open(workspace, protected)
             .map_err(at(workspace))?
             .with_limits(most);
         let session_dir = self.session_dir(scope, session);
-        if let Some(parent) = session_dir.parent() {
-            create_private_dir(parent).map_err(|source| BuildError::Data {
-                path: parent.display().to_string(),
-                source,
-            })?;
-        }
+        // Until the sandbox is open, which holds it itself.
+        let _entered = enter(&session_dir)?;
         let parts = Session {
             supervisor: supervisor.clone(),
             session_dir,
@@ -60,9 +60,12 @@ impl Outfitter {
             clock: self.clock.clone(),
         };
         match self.config().sandbox.backend {
-            Backend::Passthrough => Ok(Arc::new(
-                passthrough::open(parts).map_err(BuildError::Sandbox)?,
-            )),
+            Backend::Passthrough => {
+                unheld(&self.config().sandbox.network)?;
+                Ok(Arc::new(
+                    passthrough::open(parts).map_err(BuildError::Sandbox)?,
+                ))
+            }
             backend @ (Backend::Local | Backend::Bwrap | Backend::Ssh) => {
                 let policy = self.policy(self.support(&supervisor).await?)?;
                 let opened = match backend {
@@ -123,7 +126,7 @@ impl Outfitter {
                 Require::Partial => Level::Partial,
                 Require::Full => Level::Full,
             },
-            reach: reach(&config.network)?,
+            reach: reach(&config.network, &self.own)?,
             read: config.read.clone(),
             write: config.write.clone(),
             data_dir: self.data_dir.clone(),
@@ -176,10 +179,11 @@ impl Outfitter {
         session: &SessionId,
         workspace: &Path,
     ) -> Protected {
-        let mut list = match self.environment.directory(env::HOME) {
+        let secrets = || match self.environment.directory(env::HOME) {
             Some(home) => Protected::of_home(home),
             None => Protected::of_system(),
         };
+        let mut list = self.secrets.get_or_init(secrets).clone();
         let served = self.served_workspace(scope, session);
         let own: &[&Path] = if same_place(workspace, &served) {
             &[&served]
@@ -199,22 +203,23 @@ impl Outfitter {
 
     /// The scratch folder and the output of commands of a session.
     pub(super) fn session_dir(&self, scope: &Scope, session: &SessionId) -> PathBuf {
-        self.data_dir
-            .join("sessions")
+        self.session_dirs()
             .join(path_segment(scope.tenant.as_str()))
             .join(path_segment(scope.subject.as_str()))
             .join(session.as_str())
     }
+}
 
-    /// Removes what a session left on disk beside its log.
-    pub(super) async fn forget_session_dir(&self, scope: &Scope, session: &SessionId) {
-        let dir = self.session_dir(scope, session);
-        if let Err(error) = tokio::fs::remove_dir_all(&dir).await
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(%error, %session, "the scratch folder of a session stays behind");
-        }
+/// Makes the directory of a session and is in it, so that nobody takes it for one that was left.
+pub(super) fn enter(session_dir: &Path) -> Result<Occupied, BuildError> {
+    let data = |source| BuildError::Data {
+        path: session_dir.display().to_string(),
+        source,
+    };
+    if let Some(parent) = session_dir.parent() {
+        create_private_dir(parent).map_err(data)?;
     }
+    Occupied::enter(session_dir).map_err(data)
 }
 
 /// Whether two paths lead to one place.
@@ -238,9 +243,21 @@ fn unavailable(error: &SpawnError) -> BuildError {
     })
 }
 
+/// Refuses hosts that nothing would keep commands to.
+fn unheld(network: &Network) -> Result<(), BuildError> {
+    match network {
+        Network::All(_) => Ok(()),
+        Network::Hosts(_) => Err(BuildError::Sandbox(SandboxError::Unavailable {
+            reason: "[sandbox] network cannot be kept to some hosts by the backend passthrough"
+                .to_owned(),
+            hint: Some("the backends local and bwrap can".to_owned()),
+        })),
+    }
+}
+
 /// What commands reach. The configuration was checked; one that is made in a program may still name
 /// what is no host.
-pub(super) fn reach(network: &Network) -> Result<Reach, BuildError> {
+pub(super) fn reach(network: &Network, own: &OwnAddresses) -> Result<Reach, BuildError> {
     match network {
         Network::All(false) => Ok(Reach::Nothing),
         Network::All(true) => Ok(Reach::Everything),
@@ -252,7 +269,7 @@ pub(super) fn reach(network: &Network) -> Result<Reach, BuildError> {
                     hint: None,
                 })
             })?;
-            Ok(Reach::Hosts(Arc::new(hosts)))
+            Ok(Reach::Hosts(Arc::new(hosts.but_not(own.clone()))))
         }
     }
 }

@@ -13,7 +13,9 @@ use outfitter_core::{
     Attended, CallHostError, ErrorInfo, Generation, Grant, Listing, NameSet, Principal, Role,
     Sandbox, SandboxError, Scope, Selection, SessionFacts, SessionId,
 };
-use outfitter_server::{Caller, Directory, LocalPrincipals, Principals, SessionHold, SessionHolds};
+use outfitter_server::{
+    Caller, Directory, LeftBehind, LocalPrincipals, Principals, SessionHold, SessionHolds,
+};
 use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::ToolProxy;
 use serde_json::{Value, json};
@@ -24,14 +26,15 @@ use super::{BuildError, Needed, Outfitter};
 use crate::config::Config;
 
 /// Sandboxes that are kept for their next run. The one used longest ago goes first, unless a
-/// command of it still runs.
-const KEPT_SANDBOXES: usize = 256;
+/// command of it still runs. Each has three files open: many more would use up the 1,024 that
+/// programs get by default.
+const KEPT_SANDBOXES: usize = 64;
 
 /// How long a command of a session that is deleted may take to end by itself.
 const JOB_GRACE: Duration = Duration::from_secs(2);
 
 /// How many more there may be for a while.
-const SURPLUS: usize = 64;
+const SURPLUS: usize = 16;
 
 /// The whole, as a server sees it.
 pub struct Served {
@@ -306,6 +309,12 @@ impl Directory for Served {
         self.whole.isolates().await
     }
 
+    async fn jobs(&self, scope: &Scope, session: &SessionId) -> Vec<Value> {
+        let jobs = self.whole.session_jobs(scope, session).await.into_iter();
+        jobs.filter_map(|job| serde_json::to_value(job).ok())
+            .collect()
+    }
+
     async fn end_jobs(&self, scope: &Scope, session: &SessionId) {
         let sandbox = lock(&self.sessions).sandbox(&(scope.clone(), session.clone()));
         let Some(sandbox) = sandbox else { return };
@@ -323,11 +332,15 @@ impl Directory for Served {
         }
     }
 
-    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+    async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind {
         lock(&self.sessions)
             .kept
             .remove(&(scope.clone(), session.clone()));
-        self.whole.forget_all(scope, session).await
+        self.whole.empty(scope, session).await
+    }
+
+    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        self.whole.forget_rest(scope, session).await
     }
 }
 
@@ -373,22 +386,6 @@ impl Outfitter {
     pub(crate) fn workspace_where_served(&self, session: &SessionId) -> Option<std::path::PathBuf> {
         let workspace = self.served_workspace(&self.local_scope(), session);
         workspace.is_dir().then_some(workspace)
-    }
-
-    /// Removes the workspace of a session that was served, here and on another machine. Says what
-    /// stays behind, one sentence each. One that was never opened has none.
-    pub(super) async fn forget_workspace(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
-        let workspace = self.served_workspace(scope, session);
-        let here = match tokio::fs::remove_dir_all(&workspace).await {
-            Ok(()) => None,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-            Err(error) => {
-                tracing::warn!(%error, %session, "the workspace of a deleted session stays behind");
-                Some(format!("its workspace stays behind: {error}"))
-            }
-        };
-        let there = self.forget_remote(scope, session).await;
-        here.into_iter().chain(there).collect()
     }
 }
 

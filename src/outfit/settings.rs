@@ -17,8 +17,8 @@ use outfitter_net::OwnAddresses;
 use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
     Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule,
-    RuleArgs, Rules, Suggestion, ToolsConfig, expand_tools, get_tool_schema, is_secret_key,
-    list_tools, read_artifact, tool_search,
+    RuleArgs, Rules, Suggestion, ToolsConfig, expand_tools, get_tool_schema, list_tools,
+    names_a_secret, read_artifact, secret_arguments, tool_search,
 };
 use secrecy::SecretString;
 
@@ -198,7 +198,7 @@ pub(super) fn pipeline_options(config: &Config, environment: &Environment) -> Pi
     let secrets = model::key(config, environment)
         .into_iter()
         .chain(given_secrets(config))
-        .chain(plugin_api::secrets_of(config, environment, holds_a_secret));
+        .chain(plugin_api::secrets_of(config, environment, names_a_secret));
     PipelineOptions {
         max_result_tokens: config.tools.max_result_tokens as usize,
         default_timeout: Duration::from_secs(config.tools.default_timeout_seconds.into()),
@@ -249,11 +249,11 @@ fn given_secrets(config: &Config) -> impl Iterator<Item = SecretString> {
     let programs = config.commands.values().flat_map(|program| &program.env);
     let given = servers
         .chain(programs)
-        .filter(|(name, _)| holds_a_secret(name))
+        .filter(|(name, _)| names_a_secret(name))
         .map(|(_, value)| SecretString::from(value.clone()));
     let set = config.tools.presets.values().flatten();
     let set = set
-        .filter(|(name, _)| holds_a_secret(name))
+        .filter(|(name, _)| names_a_secret(name))
         .filter_map(|(_, value)| Some(SecretString::from(value.as_str()?.to_owned())));
     // Chat systems take the place for the key.
     let channels = config.channels.values();
@@ -261,15 +261,12 @@ fn given_secrets(config: &Config) -> impl Iterator<Item = SecretString> {
         .filter(|channel| channel.kind == config::sections::ChannelKind::Webhook)
         .filter_map(|channel| channel.url.clone())
         .map(SecretString::from);
-    given.chain(set).chain(channels)
-}
-
-/// Whether a variable holds a secret, by its name: `GITHUB_TOKEN` as well as `TOKEN`.
-fn holds_a_secret(name: &str) -> bool {
-    is_secret_key(name)
-        || name
-            .match_indices('_')
-            .any(|(at, _)| is_secret_key(&name[at + 1..]))
+    let servers = config.mcp.servers.values().map(|server| &server.args);
+    let programs = config.commands.values().map(|program| &program.args);
+    let args = servers.chain(programs);
+    let args = args.flat_map(|args| secret_arguments(args.iter().map(String::as_str)));
+    let args = args.map(|secret| SecretString::from(secret.to_owned()));
+    given.chain(set).chain(channels).chain(args)
 }
 
 /// Which tokens are counted, in this process.

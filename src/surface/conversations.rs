@@ -9,7 +9,7 @@ use outfitter_core::{
 };
 
 use crate::Outfitter;
-use crate::outfit::BuildError;
+use crate::outfit::{BuildError, DeleteError};
 
 /// Entries read at a time.
 const PAGE: u32 = 1_000;
@@ -81,6 +81,9 @@ pub enum ConversationError {
     /// Somebody else wrote meanwhile.
     #[error(transparent)]
     Append(#[from] AppendError),
+    /// It cannot be deleted.
+    #[error(transparent)]
+    Delete(DeleteError),
 }
 
 impl Outfitter {
@@ -149,8 +152,9 @@ impl Conversations<'_> {
     pub async fn clear(&self, session: &SessionId) -> Result<(), ConversationError> {
         let _held = self.hold(session)?;
         match self.0.delete(session).await {
-            Ok(()) | Err(StoreError::NotFound(_)) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(_) | Err(DeleteError::Store(StoreError::NotFound(_))) => Ok(()),
+            Err(DeleteError::Store(error)) => Err(error.into()),
+            Err(error) => Err(ConversationError::Delete(error)),
         }
     }
 

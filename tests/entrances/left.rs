@@ -10,6 +10,7 @@ const DEEP: &str =
     "perl -e 'for (1..15000) { mkdir \"d\" or die; chdir \"d\" or die } print \"made\"'";
 
 /// Where a tree so deep does not take minutes: in memory.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn in_memory() -> Option<tempfile::TempDir> {
     let made = tempfile::tempdir_in("/dev/shm").ok();
     if made.is_none() {
@@ -101,6 +102,7 @@ fn directories_that_a_command_closed_stayed_behind_their_session() {
 }
 
 /// What nobody but root may do makes what even root may not remove.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #[test]
 fn a_session_was_called_deleted_while_its_files_stayed() {
     let data = tempfile::tempdir().unwrap();

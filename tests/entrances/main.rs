@@ -40,6 +40,7 @@ mod lives;
 mod own_data;
 mod peers;
 mod reload;
+mod short_of_files;
 mod standing;
 mod subjects;
 mod table;

@@ -212,7 +212,7 @@ fn marker(omitted: Extent, whole: Whole<'_>) -> String {
              read_artifact gives any part of it ...]\n"
         ),
         Whole::Beginning(id) => format!(
-            "\n[... {bytes} bytes ({lines} lines) left out; artifact {id} has only the first part \
+            "\n[... {bytes} bytes ({lines} lines) left out; artifact {id} has only a part \
              of it all, read_artifact gives any part of that ...]\n"
         ),
         Whole::NotKept => {

@@ -21,7 +21,12 @@ pub(super) async fn checks(whole: &Outfitter) -> Vec<Check> {
     let pending = whole.pending();
     let pending = |source: &str| pending.iter().find(|one| one.source == source);
     checks.extend(programs(whole, pending(outfitter_commands::SOURCE)));
-    checks.extend(whole.servers().iter().map(|one| server(one, pending(&one.name))));
+    checks.extend(
+        whole
+            .servers()
+            .iter()
+            .map(|one| server(one, pending(&one.name))),
+    );
     checks.extend(turned_off(whole));
     checks.extend(apis(whole, pending(outfitter_builtin::PLUGIN_APIS)));
     checks.extend(tools(whole));
@@ -123,7 +128,9 @@ fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
 fn apis(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
     if let Some(pending) = pending {
         let check = Check::warn("plugin_api", still(pending));
-        return vec![check.hint("[plugin_api.apis.NAME] timeout_seconds says how long each may take")];
+        return vec![
+            check.hint("[plugin_api.apis.NAME] timeout_seconds says how long each may take"),
+        ];
     }
     let what = "plugin_api";
     let faults = whole.faults();

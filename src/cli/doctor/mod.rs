@@ -30,6 +30,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
             runtime()?.block_on(async {
                 checks.extend(connected::checks(&whole).await);
                 checks.push(store(&whole).await);
+                checks.extend(leftovers(&whole).await);
                 checks.extend(sandbox(&whole).await);
                 checks.push(browser(&whole));
                 checks.extend(backends(&whole).await);
@@ -149,6 +150,39 @@ async fn store(whole: &Outfitter) -> Check {
             }
         }
     }
+}
+
+/// What killed programs left, where there is any.
+async fn leftovers(whole: &Outfitter) -> Vec<Check> {
+    let what = "leftovers";
+    let left = whole.leftovers().await;
+    let named = |folders: &[std::path::PathBuf]| {
+        let first = folders.first().map(|path| path.display().to_string());
+        let first = first.unwrap_or_default();
+        match folders.len() {
+            1 => first,
+            more => format!("{first} and {} more", more - 1),
+        }
+    };
+    let mut checks = Vec::new();
+    if !left.passing.is_empty() {
+        let finding = format!(
+            "a call in no session was killed and left {}",
+            named(&left.passing)
+        );
+        checks.push(
+            Check::warn(what, finding)
+                .hint("the next `outfitter tools call` or `outfitter serve` removes it"),
+        );
+    }
+    if !left.unknown.is_empty() {
+        let finding = format!("no session of this log belongs to {}", named(&left.unknown));
+        checks.push(
+            Check::warn(what, finding)
+                .hint("remove it, unless another [store] url is used with this data_dir"),
+        );
+    }
+    checks
 }
 
 /// A row for each backend, whichever is asked for.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use outfitter_builtin::Taken;
 use outfitter_core::ToolError;
+use outfitter_text::regular_file;
 use serde_json::Value;
 
 /// A file that nobody but its owner reads.
@@ -49,7 +50,11 @@ fn append(path: &Path, message: &Value) -> io::Result<bool> {
     options.append(true).mode(0o600);
     let (mut file, created) = match options.clone().create_new(true).open(path) {
         Ok(file) => (file, true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (options.open(path)?, false),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // A pipe would wait for its reader.
+            regular_file::check(&std::fs::metadata(path)?)?;
+            (options.open(path)?, false)
+        }
         Err(error) => return Err(error),
     };
     file.write_all(format!("{message}\n").as_bytes())?;

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use outfitter_agent::{Inbox, LetterFrom, Received};
 use outfitter_builtin::{Addressee, Letter, Taken};
 use outfitter_core::{Code, Log, Principal, Scope, Seq, SessionId, StoreError, ToolError};
+use outfitter_process::remains::remove_tree_in_pool;
 use outfitter_store::{create_private_dir, path_segment};
 use serde::{Deserialize, Serialize};
 
@@ -97,11 +98,7 @@ impl Inboxes {
     /// The session was deleted: nobody will read what was written to it.
     pub(in crate::outfit) async fn forget(&self, scope: &Scope, session: &SessionId) {
         let own = self.of(scope).join(path_segment(session.as_str()));
-        let removed = blocking(move || match std::fs::remove_dir_all(own) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        });
-        if let Err(error) = removed.await {
+        if let Err(error) = remove_tree_in_pool(own).await {
             tracing::warn!(%error, %session, "messages to a deleted session stay behind");
         }
     }

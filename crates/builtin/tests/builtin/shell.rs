@@ -315,7 +315,7 @@ async fn what_an_artifact_cannot_take_is_said() {
     );
     let text = outcome.result["stdout"].as_str().unwrap();
     assert!(
-        text.contains("art_1 has only the first part") && !text.contains("the whole"),
+        text.contains("art_1 has only a part") && !text.contains("the whole"),
         "{text}"
     );
 
@@ -353,7 +353,7 @@ async fn an_artifact_of_output_that_lost_its_end_is_not_called_the_whole() {
     assert_eq!(outcome.result["artifact"], "art_1");
     let text = outcome.result["stdout"].as_str().unwrap();
     assert!(
-        text.contains("art_1 has only the first part") && !text.contains("the whole"),
+        text.contains("art_1 has only a part") && !text.contains("the whole"),
         "{text}"
     );
     let notices = outcome.result["notices"].to_string();

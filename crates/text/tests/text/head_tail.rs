@@ -61,7 +61,7 @@ fn what_is_not_kept_is_said_to_be_gone() {
     )
     .to_string();
     assert!(
-        short.contains("artifact art_2 has only the first part"),
+        short.contains("artifact art_2 has only a part"),
         "{short}"
     );
     assert!(!short.contains("the whole"), "{short}");
