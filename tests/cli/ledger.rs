@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rstest::rstest;
 use serde_json::Value;
-use syn::{Attribute, Item};
+use syn::{Attribute, Item, ItemMacro};
 
 use crate::world::World;
 
@@ -212,8 +212,23 @@ fn has_test(items: &[Item], name: &str) -> bool {
             let items = module.content.as_ref().map(|(_, items)| items.as_slice());
             has_test(items.unwrap_or_default(), name)
         }
+        Item::Macro(table) => is_of_the_table(table, name),
         _ => false,
     })
+}
+
+/// The one macro that makes tests, of what stands in it: the same for each backend of the sandbox.
+fn is_of_the_table(table: &ItemMacro, name: &str) -> bool {
+    let words: Vec<String> = table
+        .mac
+        .tokens
+        .clone()
+        .into_iter()
+        .map(|word| word.to_string())
+        .collect();
+    let named = words.windows(3).any(|words| words == ["async", "fn", name]);
+    let ignored = words.iter().any(|word| word.starts_with("[ignore"));
+    table.mac.path.is_ident("on_every_backend") && named && !ignored
 }
 
 fn is_test(attributes: &[Attribute]) -> bool {
@@ -236,6 +251,13 @@ fn the_rule_itself_knows_a_test_when_it_sees_one() {
         ("#[rstest] #[case(1)] fn a(#[case] n: u8) {}", true),
         ("mod tests { #[test] fn a() {} }", true),
         ("#[test] #[ignore] fn a() {}", false),
+        ("on_every_backend! { async fn a(w, s, b) {} }", true),
+        (
+            "on_every_backend! { #[ignore] async fn a(w, s, b) {} }",
+            false,
+        ),
+        ("on_every_backend! { async fn b(w, s, b) { a() } }", false),
+        ("something_else! { async fn a() {} }", false),
         ("fn a() {}", false),
         ("#[test] fn b() {}", false),
         ("// #[test] fn a() {}", false),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use outfitter_text::regular_file::read_regular_text;
 use russh::Preferred;
 use russh::client::Handler;
 use russh::keys::known_hosts::known_host_keys_path;
@@ -12,6 +13,9 @@ use russh::keys::ssh_key::certificate::CertType;
 use russh::keys::{
     Algorithm, Certificate, HashAlg, PublicKey, PublicKeyBase64, PublicKeyOrCertificate,
 };
+
+/// The longest file of known hosts, and of a certificate, in bytes.
+pub(super) const MAX_KEYS_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A file of known hosts, as far as it is about one host.
 #[derive(Debug, Default)]
@@ -31,7 +35,7 @@ impl KnownHost {
             let file = file.display();
             format!("the known hosts {file} cannot be read: {error}")
         };
-        let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
+        let text = read_regular_text(file, MAX_KEYS_BYTES).map_err(|error| cannot(&error))?;
         let keys = known_host_keys_path(host, port, file).map_err(|error| cannot(&error))?;
         let name = match port {
             22 => host.to_owned(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::SandboxError;
+use outfitter_text::regular_file::{open_regular_file, read_regular_text};
 use russh::client::{AuthResult, Handle};
 use russh::keys::agent::AgentIdentity;
 use russh::keys::agent::client::AgentClient;
@@ -13,7 +14,7 @@ use russh::keys::{
 use secrecy::ExposeSecret;
 
 use super::connection::{Failure, NoConnection};
-use super::host_key::HostKey;
+use super::host_key::{HostKey, MAX_KEYS_BYTES};
 use super::remote::Identity;
 
 /// How many keys of an agent are tried; servers take six before they hang up.
@@ -40,6 +41,8 @@ impl Prover {
         match identity {
             Identity::KeyFile { path, passphrase } => {
                 let passphrase = passphrase.as_ref().map(ExposeSecret::expose_secret);
+                let there = open_regular_file(path);
+                there.map_err(|error| unusable("key file", path, &error.to_string()))?;
                 let key = load_secret_key(path, passphrase);
                 let key = key.map_err(|error| unusable("key file", path, &error.to_string()))?;
                 Ok(Self::Key {
@@ -107,7 +110,7 @@ fn certificate_of(key: &PrivateKey, path: &Path) -> Result<Option<Box<Certificat
     let mut beside = path.as_os_str().to_owned();
     beside.push(CERTIFICATE);
     let beside = PathBuf::from(beside);
-    let text = match std::fs::read_to_string(&beside) {
+    let text = match read_regular_text(&beside, MAX_KEYS_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unusable("certificate", &beside, &error.to_string())),

@@ -7,8 +7,10 @@ use bytes::Bytes;
 use outfitter_core::SandboxError;
 use tokio::time::timeout;
 
+use super::ask::{Ask, OpenFlags, PIECE_BYTES};
+use super::attrs::Attrs;
 use super::line::{Can, Line, MAX_ASKED};
-use super::packet::{Ask, Attrs, Fault, OpenFlags, PIECE_BYTES, Reply};
+use super::reply::{Fault, Reply};
 use crate::ssh::connection::Connection;
 
 /// How long the other machine may take for what is asked together.

@@ -4,7 +4,8 @@ use bytes::{Buf, Bytes, BytesMut};
 use russh::client::Msg;
 use russh::{Channel, ChannelMsg};
 
-use super::packet::{Ask, Fault, MAX_PACKET_BYTES, POSIX_RENAME, Reply, extensions, hello, reply};
+use super::ask::{Ask, POSIX_RENAME, hello};
+use super::reply::{Fault, MAX_PACKET_BYTES, Reply, extensions, reply};
 
 /// The most questions that are on their way together.
 pub(super) const MAX_ASKED: usize = 32;

@@ -159,3 +159,27 @@ async fn the_value_of_a_variable_is_whole_and_in_no_command_line() {
         .collect();
     assert_eq!(String::from_utf8(said).unwrap(), secret);
 }
+
+/// Made a second time, the link at `/etc/localtime` would be in its own way.
+#[tokio::test]
+async fn bwrap_shows_a_readable_tree_around_what_is_shown_anyway() {
+    if !bwrap_is_there() {
+        return;
+    }
+    let world = World::new();
+    let session = world.session(Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    });
+    let mut policy = world.policy(probe(&supervisor()).await.unwrap());
+    policy.read = vec!["/etc".into()];
+    let sandbox = bwrap::open(session, policy).await.unwrap();
+    let job = sandbox
+        .spawn(shell("readlink /etc/localtime || :; echo ran"))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(exit.code, Some(0), "{exit:?}");
+    let (out, err) = heard(&sandbox, shell("echo ran")).await;
+    assert_eq!((out.as_str(), err.as_str()), ("ran\n", ""));
+}

@@ -69,18 +69,22 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
 
 fn tests_of(source: &str) -> Vec<(String, bool)> {
     let mut found = Vec::new();
-    let (mut is_test, mut each) = (false, false);
+    let (mut is_test, mut each, mut of_the_table) = (false, false, false);
     for line in source.lines().map(str::trim_start) {
         if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
             is_test = true;
             each = false;
+        }
+        if line.starts_with("on_every_backend!") {
+            (is_test, of_the_table) = (true, true);
         }
         let name = line
             .strip_prefix("async fn ")
             .or_else(|| line.strip_prefix("fn "));
         if let Some(name) = name.filter(|_| is_test) {
             is_test = false;
-            found.push((name.split('(').next().unwrap().to_owned(), false));
+            let name = name.split('(').next().unwrap().to_owned();
+            found.push((name, std::mem::take(&mut of_the_table)));
             each = true;
         }
         // Among its parameters.

@@ -8,7 +8,7 @@ use outfitter_core::{
 use outfitter_sandbox::{Host, MAX_ENDED_JOBS, MAX_RUNNING_JOBS, local};
 use rstest::rstest;
 
-use super::kit::{Backend, LIVENESS, World, alive, heard, shell};
+use super::kit::{Backend, LIVENESS, World, alive, heard, on_every_backend, shell};
 
 fn text(pieces: &[(Stream, bytes::Bytes)]) -> Vec<(Stream, String)> {
     let piece = |(stream, bytes): &(Stream, bytes::Bytes)| {
@@ -32,261 +32,167 @@ async fn read_some(sandbox: &dyn Sandbox, job: &JobId, mut from: Offset, to: u64
     seen
 }
 
-#[rstest]
-#[tokio::test]
-async fn output_is_read_by_ranges_with_its_streams(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let line = "printf one; sleep 0.2; printf two >&2; sleep 0.2; printf three";
-    let job = sandbox.spawn(shell(line)).await.unwrap();
-    sandbox.wait(&job).await.unwrap();
-    let all = sandbox
-        .output(&job, Offset(0), 100, Duration::ZERO)
-        .await
-        .unwrap();
-    let (out, err) = (Stream::Stdout, Stream::Stderr);
-    let expected = [
-        (out, "one".into()),
-        (err, "two".into()),
-        (out, "three".into()),
-    ];
-    assert_eq!(text(&all.pieces), expected);
-    assert!(all.ended && all.next == Offset(11));
-
-    let part = sandbox
-        .output(&job, Offset(2), 5, Duration::ZERO)
-        .await
-        .unwrap();
-    assert_eq!(
-        text(&part.pieces),
-        [(out, "e".into()), (err, "two".into()), (out, "t".into())]
-    );
-    assert!(!part.ended && part.next == Offset(7));
-    let beyond = sandbox
-        .output(&job, Offset(99), 5, Duration::ZERO)
-        .await
-        .unwrap();
-    assert!(beyond.ended && beyond.pieces.is_empty() && beyond.next == Offset(11));
-    let tail = sandbox.tail(&job, 4).await.unwrap();
-    assert_eq!(text(&tail.pieces), [(out, "hree".into())]);
-}
-
-#[rstest]
-#[tokio::test]
-async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let line = "echo up; until [ -e go ]; do sleep 0.01; done; echo on; until [ -e end ]; do sleep 0.01; done";
-    let job = sandbox.spawn(shell(line)).await.unwrap();
-    assert_eq!(read_some(&*sandbox, &job, Offset(0), 3).await, "up\n");
-    let nothing_yet = sandbox
-        .output(&job, Offset(3), 10, Duration::from_millis(50))
-        .await
-        .unwrap();
-    assert!(nothing_yet.pieces.is_empty() && !nothing_yet.ended);
-    std::fs::write(world.workspace.join("go"), "").unwrap();
-    assert_eq!(read_some(&*sandbox, &job, Offset(3), 6).await, "on\n");
-    std::fs::write(world.workspace.join("end"), "").unwrap();
-    let end = sandbox.output(&job, Offset(6), 10, LIVENESS).await.unwrap();
-    assert!(end.pieces.is_empty() && end.ended);
-}
-
-#[rstest]
-#[case::code("exit 3", Some(3), None)]
-#[case::signal("kill -9 $$", None, Some(9))]
-#[tokio::test]
-async fn an_end_is_told_as_it_was(
-    #[case] line: &str,
-    #[case] code: Option<i32>,
-    #[case] signal: Option<i32>,
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let job = sandbox
-        .spawn(shell(&format!("echo x; echo yy >&2; {line}")))
-        .await
-        .unwrap();
-    let exit = sandbox.wait(&job).await.unwrap();
-    let expected = match (backend, signal) {
-        // All that bubblewrap passes on.
-        (Backend::Bwrap, Some(signal)) => (Some(128 + signal), None),
-        (_, signal) => (code, signal),
-    };
-    assert_eq!((exit.code, exit.signal), expected);
-    assert_eq!(
-        (exit.stdout_bytes, exit.stderr_bytes, exit.dropped_bytes),
-        (2, 3, 0)
-    );
-    assert!(!exit.timed_out && exit.notices.is_empty(), "{exit:?}");
-}
-
-#[rstest]
-#[tokio::test]
-async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let mark = format!("6001.{}{}", std::process::id(), backend as u8);
-    let mut command = shell(&format!(
-        "echo begun; (setsid sleep {mark} &); sleep {mark}"
-    ));
-    command.timeout = Duration::from_millis(300);
-    let job = sandbox.spawn(command).await.unwrap();
-    let exit = sandbox.wait(&job).await.unwrap();
-    assert!(exit.timed_out, "{exit:?}");
-    assert_eq!(read_some(&*sandbox, &job, Offset(0), 6).await, "begun\n");
-    assert_eq!(alive(&mark), Vec::<u32>::new());
-}
-
-#[rstest]
-#[tokio::test]
-async fn a_command_that_never_stops_printing_is_ended_all_the_same(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let mut command = shell("yes");
-    command.timeout = Duration::from_millis(100);
-    let timed = sandbox.spawn(command).await.unwrap();
-    assert!(sandbox.wait(&timed).await.unwrap().timed_out);
-    let killed = sandbox.spawn(shell("yes >&2")).await.unwrap();
-    sandbox
-        .output(&killed, Offset(0), 10, LIVENESS)
-        .await
-        .unwrap();
-    assert!(
-        sandbox
-            .kill(&killed, Duration::ZERO)
+on_every_backend! {
+    async fn output_is_read_by_ranges_with_its_streams(world, sandbox, backend) {
+        let line = "printf one; sleep 0.2; printf two >&2; sleep 0.2; printf three";
+        let job = sandbox.spawn(shell(line)).await.unwrap();
+        sandbox.wait(&job).await.unwrap();
+        let all = sandbox
+            .output(&job, Offset(0), 100, Duration::ZERO)
             .await
-            .unwrap()
-            .was_running
-    );
-    let exit = sandbox.wait(&killed).await.unwrap();
-    let chunk = sandbox
-        .output(&killed, Offset(0), 4, Duration::ZERO)
-        .await
-        .unwrap();
-    assert_eq!(text(&chunk.pieces), [(Stream::Stderr, "y\ny\n".to_owned())]);
-    assert!(exit.stderr_bytes > 0 && exit.stdout_bytes == 0);
-}
+            .unwrap();
+        let (out, err) = (Stream::Stdout, Stream::Stderr);
+        let expected = [
+            (out, "one".into()),
+            (err, "two".into()),
+            (out, "three".into()),
+        ];
+        assert_eq!(text(&all.pieces), expected);
+        assert!(all.ended && all.next == Offset(11));
 
-#[rstest]
-#[tokio::test]
-async fn a_kill_ends_the_tree_once(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let mark = format!("6002.{}{}", std::process::id(), backend as u8);
-    let line = format!("trap '' TERM; (setsid sleep {mark} &); echo up; sleep {mark}");
-    let job = sandbox.spawn(shell(&line)).await.unwrap();
-    read_some(&*sandbox, &job, Offset(0), 3).await;
-    let killed = sandbox
-        .kill(&job, Duration::from_millis(100))
-        .await
-        .unwrap();
-    let expected = Killed {
-        was_running: true,
-        survivors: Vec::new(),
-    };
-    assert_eq!(killed, expected);
-    assert_eq!(alive(&mark), Vec::<u32>::new());
-    assert_eq!(
-        sandbox.kill(&job, Duration::ZERO).await.unwrap(),
-        Killed::default()
-    );
-    assert!(sandbox.wait(&job).await.unwrap().signal.is_some());
-}
-
-#[rstest]
-#[tokio::test]
-async fn jobs_end_with_their_session(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let mark = format!("6003.{}{}", std::process::id(), backend as u8);
-    let line = format!("trap '' TERM HUP; (setsid sleep {mark} &); echo up; sleep {mark}");
-    let job = sandbox.spawn(shell(&line)).await.unwrap();
-    read_some(&*sandbox, &job, Offset(0), 3).await;
-    assert!(!alive(&mark).is_empty());
-    drop(sandbox);
-    for _ in 0..500 {
-        if alive(&mark).is_empty() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        let part = sandbox
+            .output(&job, Offset(2), 5, Duration::ZERO)
+            .await
+            .unwrap();
+        assert_eq!(
+            text(&part.pieces),
+            [(out, "e".into()), (err, "two".into()), (out, "t".into())]
+        );
+        assert!(!part.ended && part.next == Offset(7));
+        let beyond = sandbox
+            .output(&job, Offset(99), 5, Duration::ZERO)
+            .await
+            .unwrap();
+        assert!(beyond.ended && beyond.pieces.is_empty() && beyond.next == Offset(11));
+        let tail = sandbox.tail(&job, 4).await.unwrap();
+        assert_eq!(text(&tail.pieces), [(out, "hree".into())]);
     }
-    panic!("left behind: {:?}", alive(&mark));
+}
+
+on_every_backend! {
+    async fn a_reader_is_woken_by_the_first_byte_and_by_the_end(world, sandbox, backend) {
+        let line = "echo up; until [ -e go ]; do sleep 0.01; done; echo on; until [ -e end ]; do sleep 0.01; done";
+        let job = sandbox.spawn(shell(line)).await.unwrap();
+        assert_eq!(read_some(&*sandbox, &job, Offset(0), 3).await, "up\n");
+        let nothing_yet = sandbox
+            .output(&job, Offset(3), 10, Duration::from_millis(50))
+            .await
+            .unwrap();
+        assert!(nothing_yet.pieces.is_empty() && !nothing_yet.ended);
+        std::fs::write(world.workspace.join("go"), "").unwrap();
+        assert_eq!(read_some(&*sandbox, &job, Offset(3), 6).await, "on\n");
+        std::fs::write(world.workspace.join("end"), "").unwrap();
+        let end = sandbox.output(&job, Offset(6), 10, LIVENESS).await.unwrap();
+        assert!(end.pieces.is_empty() && end.ended);
+    }
+}
+
+on_every_backend! {
+    #[case::code("exit 3", Some(3), None)]
+    #[case::signal("kill -9 $$", None, Some(9))]
+    async fn an_end_is_told_as_it_was(world, sandbox, backend, line: &str, code: Option<i32>, signal: Option<i32>) {
+        let job = sandbox
+            .spawn(shell(&format!("echo x; echo yy >&2; {line}")))
+            .await
+            .unwrap();
+        let exit = sandbox.wait(&job).await.unwrap();
+        let expected = match (backend, signal) {
+            // All that bubblewrap passes on.
+            (Backend::Bwrap, Some(signal)) => (Some(128 + signal), None),
+            (_, signal) => (code, signal),
+        };
+        assert_eq!((exit.code, exit.signal), expected);
+        assert_eq!(
+            (exit.stdout_bytes, exit.stderr_bytes, exit.dropped_bytes),
+            (2, 3, 0)
+        );
+        assert!(!exit.timed_out && exit.notices.is_empty(), "{exit:?}");
+    }
+}
+
+on_every_backend! {
+    async fn a_deadline_ends_the_tree_and_keeps_what_was_printed(world, sandbox, backend) {
+        let mark = format!("6001.{}{}", std::process::id(), backend as u8);
+        let mut command = shell(&format!(
+            "echo begun; (setsid sleep {mark} &); sleep {mark}"
+        ));
+        command.timeout = Duration::from_millis(300);
+        let job = sandbox.spawn(command).await.unwrap();
+        let exit = sandbox.wait(&job).await.unwrap();
+        assert!(exit.timed_out, "{exit:?}");
+        assert_eq!(read_some(&*sandbox, &job, Offset(0), 6).await, "begun\n");
+        assert_eq!(alive(&mark), Vec::<u32>::new());
+    }
+}
+
+on_every_backend! {
+    async fn a_command_that_never_stops_printing_is_ended_all_the_same(world, sandbox, backend) {
+        let mut command = shell("yes");
+        command.timeout = Duration::from_millis(100);
+        let timed = sandbox.spawn(command).await.unwrap();
+        assert!(sandbox.wait(&timed).await.unwrap().timed_out);
+        let killed = sandbox.spawn(shell("yes >&2")).await.unwrap();
+        sandbox
+            .output(&killed, Offset(0), 10, LIVENESS)
+            .await
+            .unwrap();
+        assert!(
+            sandbox
+                .kill(&killed, Duration::ZERO)
+                .await
+                .unwrap()
+                .was_running
+        );
+        let exit = sandbox.wait(&killed).await.unwrap();
+        let chunk = sandbox
+            .output(&killed, Offset(0), 4, Duration::ZERO)
+            .await
+            .unwrap();
+        assert_eq!(text(&chunk.pieces), [(Stream::Stderr, "y\ny\n".to_owned())]);
+        assert!(exit.stderr_bytes > 0 && exit.stdout_bytes == 0);
+    }
+}
+
+on_every_backend! {
+    async fn a_kill_ends_the_tree_once(world, sandbox, backend) {
+        let mark = format!("6002.{}{}", std::process::id(), backend as u8);
+        let line = format!("trap '' TERM; (setsid sleep {mark} &); echo up; sleep {mark}");
+        let job = sandbox.spawn(shell(&line)).await.unwrap();
+        read_some(&*sandbox, &job, Offset(0), 3).await;
+        let killed = sandbox
+            .kill(&job, Duration::from_millis(100))
+            .await
+            .unwrap();
+        let expected = Killed {
+            was_running: true,
+            survivors: Vec::new(),
+        };
+        assert_eq!(killed, expected);
+        assert_eq!(alive(&mark), Vec::<u32>::new());
+        assert_eq!(
+            sandbox.kill(&job, Duration::ZERO).await.unwrap(),
+            Killed::default()
+        );
+        assert!(sandbox.wait(&job).await.unwrap().signal.is_some());
+    }
+}
+
+on_every_backend! {
+    async fn jobs_end_with_their_session(world, sandbox, backend) {
+        let mark = format!("6003.{}{}", std::process::id(), backend as u8);
+        let line = format!("trap '' TERM HUP; (setsid sleep {mark} &); echo up; sleep {mark}");
+        let job = sandbox.spawn(shell(&line)).await.unwrap();
+        read_some(&*sandbox, &job, Offset(0), 3).await;
+        assert!(!alive(&mark).is_empty());
+        drop(sandbox);
+        for _ in 0..500 {
+            if alive(&mark).is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("left behind: {:?}", alive(&mark));
+    }
 }
 
 #[tokio::test]
@@ -308,27 +214,14 @@ async fn a_closed_session_has_no_process_left() {
     assert_eq!(alive(&mark), Vec::<u32>::new());
 }
 
-/// Field case: after its directory is deleted, every command of a session failed.
-#[rstest]
-#[tokio::test]
-async fn a_deleted_working_directory_is_survived(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let (out, _) = heard(&*sandbox, shell("mkdir d; cd d; rm -rf ../d; echo $?; ls")).await;
-    assert_eq!(out, "0\n");
-    let (out, _) = heard(&*sandbox, shell("echo hi; pwd")).await;
-    assert_eq!(out, format!("hi\n{}\n", world.workspace.display()));
+on_every_backend! {
+    /// Field case: after its directory is deleted, every command of a session failed.
+    async fn a_deleted_working_directory_is_survived(world, sandbox, backend) {
+        let (out, _) = heard(&*sandbox, shell("mkdir d; cd d; rm -rf ../d; echo $?; ls")).await;
+        assert_eq!(out, "0\n");
+        let (out, _) = heard(&*sandbox, shell("echo hi; pwd")).await;
+        assert_eq!(out, format!("hi\n{}\n", world.workspace.display()));
+    }
 }
 
 /// `rm -rf ./*` in a directory whose name was misspelt emptied the workspace.
@@ -366,44 +259,31 @@ async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
     assert!(!world.workspace.join("ran").exists());
 }
 
-#[rstest]
-#[tokio::test]
-async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(
-    #[values(
-        Backend::Local,
-        Backend::Partial,
-        Backend::Bwrap,
-        Backend::Passthrough,
-        Backend::Ssh
-    )]
-    backend: Backend,
-) {
-    let world = World::new();
-    let Some(sandbox) = world.open(backend).await else {
-        return;
-    };
-    let program = |words: &[&str]| CommandSpec {
-        command: CommandLine::Program(words.iter().map(ToString::to_string).collect()),
-        ..shell("")
-    };
-    let mut bad_dir = shell("true");
-    bad_dir.workdir = "a\0b".to_owned();
-    let mut bad_env = shell("true");
-    bad_env.env = vec![("A=B".to_owned(), String::new())];
-    for command in [
-        program(&[]),
-        program(&["no-such-program-here"]),
-        program(&["/etc/passwd"]),
-        bad_dir,
-        bad_env,
-    ] {
-        let error = sandbox.spawn(command).await.unwrap_err();
-        assert!(matches!(error, SandboxError::Invalid(_)), "{error:?}");
+on_every_backend! {
+    async fn what_cannot_be_started_is_the_commands_fault_and_starts_nothing(world, sandbox, backend) {
+        let program = |words: &[&str]| CommandSpec {
+            command: CommandLine::Program(words.iter().map(ToString::to_string).collect()),
+            ..shell("")
+        };
+        let mut bad_dir = shell("true");
+        bad_dir.workdir = "a\0b".to_owned();
+        let mut bad_env = shell("true");
+        bad_env.env = vec![("A=B".to_owned(), String::new())];
+        for command in [
+            program(&[]),
+            program(&["no-such-program-here"]),
+            program(&["/etc/passwd"]),
+            bad_dir,
+            bad_env,
+        ] {
+            let error = sandbox.spawn(command).await.unwrap_err();
+            assert!(matches!(error, SandboxError::Invalid(_)), "{error:?}");
+        }
+        assert_eq!(sandbox.jobs(), []);
+        let nobody = JobId::new("job_nobody").unwrap();
+        let error = sandbox.wait(&nobody).await.unwrap_err();
+        assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
     }
-    assert_eq!(sandbox.jobs(), []);
-    let nobody = JobId::new("job_nobody").unwrap();
-    let error = sandbox.wait(&nobody).await.unwrap_err();
-    assert!(matches!(error, SandboxError::NotFound(_)), "{error:?}");
 }
 
 #[tokio::test]
@@ -484,4 +364,53 @@ async fn output_is_kept_where_no_command_reaches_it(
     let (out, _) = heard(&*sandbox, shell(&line)).await;
     assert_eq!(out, "0\n");
     assert!(kept("out").contains(&"4242\n".to_owned()));
+}
+
+/// The most that is kept is not the most that is heard.
+#[tokio::test]
+async fn a_job_was_deaf_once_it_had_printed_as_much_as_is_kept() {
+    let world = World::new();
+    let Some(sandbox) = world.open(Backend::Local).await else {
+        return;
+    };
+    let line = "head -c 300000000 /dev/zero | tr '\\0' 'x'; echo; echo the last line; sleep 600";
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    // As one who waits for a pattern reads it: behind what has been read.
+    let (mut from, mut last) = (Offset(0), String::new());
+    while !last.ends_with("the last line\n") {
+        let chunk = sandbox.output(&job, from, 1 << 20, LIVENESS).await.unwrap();
+        assert!(chunk.next > from, "nothing more comes");
+        from = chunk.next;
+        if let Some((_, piece)) = chunk.pieces.last() {
+            last = String::from_utf8_lossy(piece).into_owned();
+        }
+    }
+    let printed = 300_000_000 + "\nthe last line\n".len() as u64;
+    assert_eq!(from, Offset(printed), "offsets are those of all output");
+    let tail = sandbox.tail(&job, 14).await.unwrap();
+    assert_eq!(
+        text(&tail.pieces),
+        [(Stream::Stdout, "the last line\n".to_owned())]
+    );
+    let middle = sandbox
+        .output(&job, Offset(70 << 20), 10, LIVENESS)
+        .await
+        .unwrap();
+    assert_eq!(middle.pieces[0].0, Stream::Info);
+    let words = String::from_utf8_lossy(&middle.pieces[0].1).into_owned();
+    assert!(words.contains("are not kept"), "{words}");
+    let beginning = sandbox.output(&job, Offset(0), 3, LIVENESS).await.unwrap();
+    assert_eq!(
+        text(&beginning.pieces),
+        [(Stream::Stdout, "xxx".to_owned())]
+    );
+    sandbox.kill(&job, Duration::ZERO).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(exit.stdout_bytes, printed);
+    assert!(exit.dropped_bytes > 0 && exit.dropped_bytes < 100_000_000);
+    assert!(
+        exit.notices[0].contains("between them were not"),
+        "{:?}",
+        exit.notices
+    );
 }

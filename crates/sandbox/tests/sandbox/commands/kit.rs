@@ -117,6 +117,39 @@ impl World {
     }
 }
 
+/// One test for each backend, those of this machine and that of another: with a world, and with the
+/// sandbox of it that is open.
+macro_rules! on_every_backend {
+    (
+        $(#[$attribute:meta])*
+        async fn $name:ident(
+            $world:ident, $sandbox:ident, $backend:ident $(, $argument:ident: $type:ty)*
+        ) $body:block
+    ) => {
+        #[rstest::rstest]
+        $(#[$attribute])*
+        #[tokio::test]
+        async fn $name(
+            $(#[case] $argument: $type,)*
+            #[values(
+                $crate::commands::kit::Backend::Local,
+                $crate::commands::kit::Backend::Partial,
+                $crate::commands::kit::Backend::Bwrap,
+                $crate::commands::kit::Backend::Passthrough,
+                $crate::commands::kit::Backend::Ssh
+            )]
+            $backend: $crate::commands::kit::Backend,
+        ) {
+            let $world = $crate::commands::kit::World::new();
+            let Some($sandbox) = $world.open($backend).await else {
+                return;
+            };
+            $body
+        }
+    };
+}
+pub(crate) use on_every_backend;
+
 /// Says so where it is not.
 pub(crate) fn bwrap_is_there() -> bool {
     let is_there = Path::new("/usr/bin/bwrap").exists();

@@ -132,6 +132,50 @@ async fn an_allowed_name_that_leads_to_this_machine_is_refused(
     };
     let (out, _) = heard(&*sandbox, shell(&format!("curl -s http://{name}:{port}/"))).await;
     assert!(out.contains("which is not public"), "{out}");
+    // What would open it is said, and opens it.
+    let entry = out.split('"').nth(1).unwrap().to_owned();
+    let named = [name.to_owned(), entry];
+    let Some(sandbox) = reaching(&world, backend, &named).await else {
+        return;
+    };
+    let (out, _) = heard(&*sandbox, shell(&format!("curl -s http://{name}:{port}/"))).await;
+    assert_eq!(out, "private", "{named:?}");
+}
+
+/// No list opens the place where this program listens itself.
+#[tokio::test]
+async fn a_command_reached_the_server_that_runs_it() {
+    let world = World::new();
+    let mut servers = JoinSet::new();
+    let port = server(&mut servers, "itself").await;
+    let support = probe(&supervisor()).await.unwrap();
+    if support.level < outfitter_process::Level::Full {
+        say("SKIPPED(namespace): it takes a network namespace");
+        return;
+    }
+    let own = outfitter_net::OwnAddresses::default();
+    own.add(([127, 0, 0, 1], port).into());
+    let hosts = AllowedHosts::parse(["127.0.0.0/8", "localhost"]).unwrap();
+    let mut policy = world.policy(support);
+    policy.reach = Reach::Hosts(Arc::new(hosts.but_not(own)));
+    let host = Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    };
+    let sandbox = local::open(world.session(host), policy).unwrap();
+    for name in ["127.0.0.1", "localhost"] {
+        let line = format!("curl -s http://{name}:{port}/");
+        let job = sandbox.spawn(shell(&line)).await.unwrap();
+        let exit = sandbox.wait(&job).await.unwrap();
+        assert_eq!(
+            exit.stdout_bytes as usize,
+            format!(
+                "{name}:{port} is where this program listens itself, which no command reaches\n"
+            )
+            .len()
+        );
+        assert_eq!(exit.refusals[0].allow, None, "no key opens it");
+    }
 }
 
 /// Two commands at once have a network each: neither reaches what the other listens on, though both

@@ -45,7 +45,7 @@ const NOT_OVER_SFTP: &[(&str, &str)] = &[
     ),
     (
         "escape::a_read_only_root_is_read_and_not_written",
-        "what is laid in there is copied; it is read and not written in `ssh::files`",
+        "what is laid in there is copied; it is read and not written in `ssh::packs`",
     ),
     (
         "escape::a_workspace_that_was_renamed_is_still_the_same",

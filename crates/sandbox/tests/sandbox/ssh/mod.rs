@@ -4,6 +4,7 @@ mod files;
 mod identity;
 mod jobs;
 mod keys;
+mod packs;
 mod refused;
 pub(crate) mod server;
 mod sshd;
