@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use super::call::CallApi;
 use super::document::{Document, MAX_DOCUMENT_BYTES};
-use super::hops::{Sent, send};
+use super::hops::{Sent, of_none, send};
+use super::known::KnownOperations;
 use super::operation::{self, METHODS, Stands};
 use super::parameter::Reader;
 use super::settings::{ApiSettings, Given, Offer};
@@ -55,9 +56,15 @@ impl Api {
             tools: Vec::new(),
             missing: Vec::new(),
         };
-        let tool = |operation| {
+        let tool = |operation, known: &Arc<KnownOperations>| {
             let (given, client) = (given.clone(), client.clone());
-            Arc::new(CallApi::new(operation, settings, given, client))
+            Arc::new(CallApi::new(
+                operation,
+                settings,
+                given,
+                known.clone(),
+                client,
+            ))
         };
         match offer {
             Offer::One { method, schema } => {
@@ -70,7 +77,7 @@ impl Api {
                 let only = only.map_err(|why| ApiError::Schema {
                     why: why.to_string(),
                 })?;
-                api.tools.push(tool(only));
+                api.tools.push(tool(only, &Arc::default()));
             }
             Offer::Document { text, from } => {
                 let document = Document::read(&text, from)?;
@@ -79,14 +86,19 @@ impl Api {
                     given: &given,
                     is_credential: settings.is_credential,
                 };
-                for stands in api.operations(&document) {
+                let all = api.operations(&document);
+                let known = all
+                    .iter()
+                    .map(|stands| (&stands.method, stands.path, &stands.tool));
+                let known = Arc::new(KnownOperations::of(known));
+                for stands in all {
                     let name = stands.tool.clone();
                     match operation::read(&reader, settings.url.as_ref(), stands) {
                         Ok(read) => {
                             for why in read.left_out {
                                 api.miss(Some(&name), name.as_str(), why);
                             }
-                            api.tools.push(tool(read.operation));
+                            api.tools.push(tool(read.operation, &known));
                         }
                         Err(why) => api.miss_operation(Some(&name), name.as_str(), why.to_string()),
                     }
@@ -238,7 +250,13 @@ pub async fn fetch_document(
     let accept = HeaderValue::from_static("application/json, application/yaml, */*;q=0.5");
     request.headers_mut().insert(ACCEPT, accept);
     let fetched = async {
-        match send(client, request).await.map_err(ApiError::Fetch)? {
+        match send(client, request, &of_none)
+            .await
+            .map_err(ApiError::Fetch)?
+        {
+            Sent::Another(another) => Err(ApiError::NotThere {
+                why: format!("{origin} leads on to {}", Origin::of(&another.to)),
+            }),
             Sent::Elsewhere(to) => Err(ApiError::NotThere {
                 why: format!("{origin} leads on to {}", Origin::of(&to)),
             }),

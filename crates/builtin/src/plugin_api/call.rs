@@ -7,10 +7,12 @@ use async_trait::async_trait;
 use outfitter_core::{
     Code, Effect, Effects, Facts, Outcome, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
 };
+use outfitter_net::reqwest::{Method, Url};
 use outfitter_net::{Client, NetError, Origin};
 use serde_json::{Map, Value};
 
 use super::hops::{Sent, send};
+use super::known::KnownOperations;
 use super::operation::Operation;
 use super::settings::{ApiSettings, Given};
 use super::{reply, request};
@@ -27,6 +29,8 @@ pub(super) struct CallApi {
     spec: ToolSpec,
     operation: Operation,
     given: Arc<Given>,
+    /// All operations of the same document.
+    known: Arc<KnownOperations>,
     client: Client,
     timeout: Duration,
     /// Where the API is, as it may be shown.
@@ -42,6 +46,7 @@ impl CallApi {
         operation: Operation,
         settings: &ApiSettings,
         given: Arc<Given>,
+        known: Arc<KnownOperations>,
         client: Client,
     ) -> Self {
         let safe = reply::is_safe(&operation.method);
@@ -79,6 +84,7 @@ impl CallApi {
             },
             operation,
             given,
+            known,
             client,
         }
     }
@@ -89,9 +95,22 @@ impl CallApi {
         request: outfitter_net::reqwest::Request,
     ) -> Result<Outcome, ToolError> {
         let url = request.url().clone();
-        let sent = send(&self.client, request).await;
+        let base = &self.operation.base;
+        let other =
+            |method: &Method, from: &Url, to: &Url| self.known.another(base, method, from, to);
+        let sent = send(&self.client, request, &other).await;
         match sent.map_err(|error| self.unanswered(&error))? {
             Sent::Elsewhere(to) => Err(reply::elsewhere(&to).into()),
+            // It was done, and where to look for what came of it is a call of its own.
+            Sent::Another(another) if another.response.status().as_u16() == 303 => {
+                let read = reply::read(cx, &self.operation.method, url, another.response).await;
+                let outcome = read.map_err(|error| self.unanswered(&error))?;
+                Ok(Outcome {
+                    failed: None,
+                    ..outcome
+                })
+            }
+            Sent::Another(another) => Err(reply::another(&another.to, &another.tool).into()),
             Sent::Answered(response) => reply::read(cx, &self.operation.method, url, response)
                 .await
                 .map_err(|error| self.unanswered(&error)),

@@ -1,5 +1,6 @@
 //! Sending a request, and following where it leads within its origin.
 
+use outfitter_core::ToolName;
 use outfitter_net::reqwest::header::LOCATION;
 use outfitter_net::reqwest::{Method, Request, Response, Url};
 use outfitter_net::{Client, MAX_REDIRECTS, NetError, Origin};
@@ -10,12 +11,37 @@ pub(super) enum Sent {
     Answered(Response),
     /// It leads to another origin, which is not followed: what was sent is not for it.
     Elsewhere(Url),
+    /// It leads to what another call would be, which has rules of its own.
+    Another(Another),
 }
 
-/// Sends a request. A redirect is followed where it stays at the origin and keeps what was asked:
-/// 307 and 308, the others for GET and HEAD, and 303, which asks for a GET. Every hop is guarded as
-/// the first.
-pub(super) async fn send(client: &Client, request: Request) -> Result<Sent, NetError> {
+/// Another call than the one that was made.
+pub(super) struct Another {
+    /// Where it leads.
+    pub(super) to: Url,
+    /// The tool of it.
+    pub(super) tool: ToolName,
+    /// What was answered.
+    pub(super) response: Response,
+}
+
+/// The tool of a request, where it is that of another call: by its method, where it comes from, and
+/// where it goes.
+pub(super) type Other<'a> = &'a (dyn Fn(&Method, &Url, &Url) -> Option<ToolName> + Sync);
+
+/// For requests that are of no operation.
+pub(super) fn of_none(_: &Method, _: &Url, _: &Url) -> Option<ToolName> {
+    None
+}
+
+/// Sends a request. A redirect is followed where it stays at the origin, keeps what was asked (307
+/// and 308, the others for GET and HEAD, and 303, which asks for a GET), and is no other call. Every
+/// hop is guarded as the first.
+pub(super) async fn send(
+    client: &Client,
+    request: Request,
+    other: Other<'_>,
+) -> Result<Sent, NetError> {
     let mut request = request;
     for _ in 0..=MAX_REDIRECTS {
         let again = request.try_clone();
@@ -37,16 +63,22 @@ pub(super) async fn send(client: &Client, request: Request) -> Result<Sent, NetE
             return Ok(Sent::Elsewhere(next));
         }
         let reads = matches!(*again.method(), Method::GET | Method::HEAD);
-        if status == 303 && !reads {
+        let turns = status == 303 && !reads;
+        if matches!(status, 301 | 302) && !reads {
+            return Ok(Sent::Answered(response));
+        }
+        let method = if turns { &Method::GET } else { again.method() };
+        if let Some(tool) = other(method, &from, &next) {
+            let to = next;
+            return Ok(Sent::Another(Another { to, tool, response }));
+        }
+        if turns {
             let mut get = Request::new(Method::GET, next);
             std::mem::swap(get.headers_mut(), again.headers_mut());
             get.headers_mut()
                 .remove(outfitter_net::reqwest::header::CONTENT_TYPE);
             request = get;
             continue;
-        }
-        if matches!(status, 301 | 302) && !reads {
-            return Ok(Sent::Answered(response));
         }
         *again.url_mut() = next;
         request = again;

@@ -4,8 +4,8 @@
 //! - [`document`], [`schema`]: an OpenAPI document, its references and its schemas
 //! - [`operation`], [`parameter`], [`body`], [`flat`], [`server`], [`name`]: what an operation takes,
 //!   as one flat schema, where it is, and what its tool is called
-//! - [`path`], [`text`], [`request`], [`multipart`], [`hops`]: a call as a request, and where it is
-//!   sent
+//! - [`path`], [`text`], [`request`], [`multipart`], [`hops`], [`known`]: a call as a request, where
+//!   it is sent, and where it may not lead
 //! - [`reply`], [`call`]: what came back, and the tool
 //! - [`api`], [`source`]: all tools of an API, and the source that offers those on the allowlist
 //!
@@ -19,6 +19,7 @@ mod document;
 mod error;
 mod flat;
 mod hops;
+mod known;
 mod multipart;
 mod name;
 mod operation;

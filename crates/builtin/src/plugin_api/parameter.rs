@@ -35,6 +35,13 @@ pub(super) enum Style {
     Form { explode: bool },
     /// `name=a b` or `name=a|b`.
     Delimited(char),
+    /// `.a,b` and `.k,v`, or `.a.b` and `.k=v` where it is exploded (RFC 6570, 3.2.5). For paths.
+    Label { explode: bool },
+    /// `;name=a,b` and `;name=k,v`, or `;name=a;name=b` and `;k=v` where it is exploded (RFC 6570,
+    /// 3.2.7). For paths.
+    Matrix { explode: bool },
+    /// `name[k]=v`, an object of one level. For queries.
+    Deep,
     /// JSON.
     Json,
 }
@@ -241,11 +248,10 @@ fn form(parameter: &Map<String, Value>, place: Place) -> Result<(Style, Option<&
         (Place::Query, "spaceDelimited") if !explode => Style::Delimited(' '),
         (Place::Query, "pipeDelimited") if !explode => Style::Delimited('|'),
         (Place::Query, "spaceDelimited" | "pipeDelimited") => Style::Form { explode },
-        (_, "deepObject") => {
-            return Err(Unusable::new(
-                "the style deepObject is not written, as servers do not agree on what it means",
-            ));
-        }
+        (Place::Path, "label") => Style::Label { explode },
+        (Place::Path, "matrix") => Style::Matrix { explode },
+        // Whatever `explode` says, there is one form.
+        (Place::Query, "deepObject") => Style::Deep,
         (place, style) => {
             return Err(Unusable::new(format!(
                 "the style {style:?} is not written in a {}",

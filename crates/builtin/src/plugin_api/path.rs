@@ -3,7 +3,7 @@
 use outfitter_core::ToolError;
 
 use super::error::Unusable;
-use super::text::percent_encode;
+use super::text::{percent_decode, percent_encode};
 
 /// A path with places to be filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,23 @@ impl Template {
             })
     }
 
+    /// Whether a path may be one of this template, as a lenient server reads it: in whatever case
+    /// and encoding, and with slashes too many.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let segments = path.split('/').filter(|segment| !segment.is_empty());
+        let segments: Vec<String> = segments.map(lenient).collect();
+        let wanted: Vec<&Vec<Piece>> = self
+            .segments
+            .iter()
+            .filter(|pieces| !pieces.is_empty())
+            .collect();
+        segments.len() == wanted.len()
+            && segments
+                .iter()
+                .zip(wanted)
+                .all(|(segment, pieces)| fits(pieces, segment))
+    }
+
     /// The path with everything filled in. It has as many segments as the template, and none of them
     /// leads to another place.
     pub(super) fn fill(
@@ -97,6 +114,39 @@ impl Template {
         }
         Ok(path)
     }
+}
+
+fn lenient(segment: &str) -> String {
+    let decoded = percent_decode(segment);
+    decoded.unwrap_or_else(|| segment.to_owned()).to_lowercase()
+}
+
+/// Whether a segment is one of these pieces, with at least a byte in each place.
+fn fits(pieces: &[Piece], segment: &str) -> bool {
+    let bytes = segment.as_bytes();
+    // Piece by piece: how far into the segment those so far can reach.
+    let mut reached = vec![false; bytes.len() + 1];
+    reached[0] = true;
+    for piece in pieces {
+        let mut next = vec![false; bytes.len() + 1];
+        match piece {
+            Piece::Text(text) => {
+                let text = lenient(text);
+                for at in (0..=bytes.len()).filter(|at| reached[*at]) {
+                    if bytes[at..].starts_with(text.as_bytes()) {
+                        next[at + text.len()] = true;
+                    }
+                }
+            }
+            Piece::Parameter(_) => {
+                for at in 1..=bytes.len() {
+                    next[at] = next[at - 1] || reached[at - 1];
+                }
+            }
+        }
+        reached = next;
+    }
+    reached[bytes.len()]
 }
 
 /// Servers there are that decode first and look for `..` afterwards, so it is refused also where it

@@ -1,7 +1,7 @@
 //! What an API answered, as the result of a call.
 
 use outfitter_core::{
-    ArtifactId, Bytes, Code, ErrorInfo, Outcome, OutcomeState, ToolContext, parse_strict,
+    ArtifactId, Bytes, Code, ErrorInfo, Outcome, OutcomeState, ToolContext, ToolName, parse_strict,
 };
 use outfitter_net::read_body;
 use outfitter_net::reqwest::Method;
@@ -189,6 +189,15 @@ pub(super) fn elsewhere(to: &Url) -> ErrorInfo {
     );
     ErrorInfo::new(Code::Failed, message)
         .with_hint("where the API has moved, its `url` in the configuration says so")
+}
+
+/// A redirect to what another call would be, which has rules of its own.
+pub(super) fn another(to: &Url, tool: &ToolName) -> ErrorInfo {
+    let path = to.path();
+    let message = format!("the API leads on to {path}, which is another call: of {tool}");
+    ErrorInfo::new(Code::Failed, message).with_hint(format!(
+        "call {tool}, if it is wanted and there is such a tool"
+    ))
 }
 
 /// Whether a call can simply be made again.

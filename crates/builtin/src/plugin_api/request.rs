@@ -127,7 +127,7 @@ fn filling(
         ));
     };
     let said = texts(input, value)?;
-    let encoded = simple(input.form, &said, percent_encode);
+    let encoded = in_path(input, value, &said);
     let mut filling = Filling {
         encoded,
         said: Vec::new(),
@@ -174,6 +174,40 @@ fn scalar(input: &Input, value: &Value) -> Result<String, ToolError> {
     }
 }
 
+/// A value as it stands in a path. What is empty in the style `simple` is refused later on.
+fn in_path(input: &Input, value: &Value, said: &[(Option<String>, String)]) -> String {
+    let several = matches!(value, Value::Array(_) | Value::Object(_));
+    let pair = |name: &str, text: &str| match text {
+        "" => percent_encode(name),
+        text => format!("{}={}", percent_encode(name), percent_encode(text)),
+    };
+    match input.form {
+        // Without items there is nothing to mark.
+        Style::Label { .. } | Style::Matrix { .. } if said.is_empty() => String::new(),
+        Style::Label { explode: true } if several => said
+            .iter()
+            .map(|(key, text)| match key {
+                Some(key) => format!(".{}={}", percent_encode(key), percent_encode(text)),
+                None => format!(".{}", percent_encode(text)),
+            })
+            .collect(),
+        Style::Label { .. } => format!(".{}", simple(input.form, said, percent_encode)),
+        Style::Matrix { explode: true } if several => said
+            .iter()
+            .map(|(key, text)| format!(";{}", pair(key.as_deref().unwrap_or(&input.name), text)))
+            .collect(),
+        Style::Matrix { .. } if several => {
+            let list = simple(input.form, said, percent_encode);
+            format!(";{}={list}", percent_encode(&input.name))
+        }
+        Style::Matrix { .. } => {
+            let text = said.first().map_or("", |(_, text)| text.as_str());
+            format!(";{}", pair(&input.name, text))
+        }
+        form => simple(form, said, percent_encode),
+    }
+}
+
 /// `a,b`, `k,v` or `k=v`.
 fn simple(form: Style, said: &[(Option<String>, String)], encode: fn(&str) -> String) -> String {
     let between = match form {
@@ -181,6 +215,9 @@ fn simple(form: Style, said: &[(Option<String>, String)], encode: fn(&str) -> St
         Style::Simple { explode: false }
         | Style::Form { .. }
         | Style::Delimited(_)
+        | Style::Label { .. }
+        | Style::Matrix { .. }
+        | Style::Deep
         | Style::Json => ",",
     };
     let each: Vec<String> = said
@@ -195,6 +232,9 @@ fn simple(form: Style, said: &[(Option<String>, String)], encode: fn(&str) -> St
 
 /// The pairs of a query: names as they are, values as they stand in it.
 fn query_pairs(input: &Input, value: &Value) -> Result<Vec<(String, String)>, ToolError> {
+    if input.form == Style::Deep {
+        return deep(input, value);
+    }
     let said = texts(input, value)?;
     let several = matches!(value, Value::Array(_) | Value::Object(_));
     let own = || input.name.clone();
@@ -216,6 +256,19 @@ fn query_pairs(input: &Input, value: &Value) -> Result<Vec<(String, String)>, To
         }
         form => vec![(own(), simple(form, &said, percent_encode))],
     })
+}
+
+/// `name[k]=v`. OpenAPI defines no more than one level of it, and servers do not agree on more.
+fn deep(input: &Input, value: &Value) -> Result<Vec<(String, String)>, ToolError> {
+    let Value::Object(fields) = value else {
+        let message = "only an object can be written as name[key]=value";
+        return Err(ToolError::invalid(at(input), message));
+    };
+    let pair = |(key, value): (&String, &Value)| {
+        let text = scalar(input, value)?;
+        Ok((format!("{}[{key}]", input.name), percent_encode(&text)))
+    };
+    fields.iter().map(pair).collect()
 }
 
 fn headers(

@@ -1,9 +1,11 @@
 //! Operations of APIs as tools: what they take, what is sent, what comes back.
 
 mod documents;
+mod hops;
 mod replies;
 mod requests;
 mod server;
+mod styles;
 
 use std::sync::Arc;
 use std::time::Duration;

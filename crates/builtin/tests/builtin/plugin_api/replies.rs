@@ -266,7 +266,7 @@ async fn a_redirect_to_another_origin_is_not_followed() {
 
 #[tokio::test]
 async fn a_redirect_that_never_ends_ends() {
-    let server = Server::new(|_| Some(with("302 Found", &[("location", "/again")], b"")));
+    let server = Server::new(|_| Some(with("302 Found", &[("location", "/forever")], b"")));
     let error = get(&server).await.unwrap_err();
     assert!(error.to_string().contains("redirects"), "{error}");
     assert!(server.asked().len() <= 11);

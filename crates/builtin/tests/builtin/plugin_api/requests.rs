@@ -284,7 +284,8 @@ async fn a_fault_of_one_argument_was_told_as_one_of_all(
 ) {
     let server = Server::json("{}");
     let tool = tool(&of_library(&server), &format!("call_library_{operation}"));
-    let error = call(&*tool, &admin(), args).await.unwrap_err().into_info();
+    // Some of it no schema would let through.
+    let error = tool.call(&admin(), args).await.err().unwrap().into_info();
     assert_eq!(error.code, Code::InvalidArguments);
     assert_eq!(error.path.as_deref(), Some(path), "{}", error.message);
 }
