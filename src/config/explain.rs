@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use outfitter_tools::{REDACTED, shown_arguments};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -134,7 +135,8 @@ fn tables_as_toml(loaded: &Loaded, key: &Key, tables: &Map<String, Value>) -> St
         out.push_str(&format!("[{path}]  # {source}\n"));
         for (name, value) in table.as_object().into_iter().flatten() {
             let value = toml_value::write(value);
-            if key.of_each().is_some_and(|keys| is_secret(keys, name)) && value != "{}" {
+            let secret = key.of_each().is_some_and(|keys| is_secret(keys, name));
+            if secret && value != "{}" || value.contains(REDACTED) {
                 out.push_str(&format!(
                     "# {name} = {value}  # what may be secret is not shown\n"
                 ));
@@ -305,10 +307,17 @@ fn hide_in(keys: &[Key], table: &mut Map<String, Value>) {
     }
 }
 
-/// Every URL in a value without its password.
-fn without_passwords(value: Value) -> Value {
+/// A value without the passwords of its URLs, and its lists without what they betray as secret, as
+/// lists of arguments do.
+pub(super) fn without_passwords(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(without_passwords).collect(),
+        Value::Array(items) => match items.iter().map(Value::as_str).collect::<Option<Vec<_>>>() {
+            Some(texts) => shown_arguments(texts)
+                .into_iter()
+                .map(|text| without_password(text.into()))
+                .collect(),
+            None => items.into_iter().map(without_passwords).collect(),
+        },
         Value::Object(map) => {
             let map = map.into_iter();
             map.map(|(name, value)| (name, without_passwords(value)))
@@ -333,7 +342,7 @@ fn secrets_hidden(value: Value) -> Value {
 }
 
 /// A URL with a password in it is shown without.
-pub(super) fn without_password(value: Value) -> Value {
+fn without_password(value: Value) -> Value {
     let Value::String(text) = &value else {
         return value;
     };

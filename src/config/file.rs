@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use outfitter_text::regular_file::read_regular_text;
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
@@ -77,21 +78,7 @@ fn unreadable(path: &Path, source: std::io::Error) -> ConfigError {
 }
 
 fn read(env: &Environment, path: &Path) -> std::io::Result<File> {
-    use std::io::{Error, ErrorKind, Read as _};
-    let file = std::fs::File::open(env.current_dir().join(path))?;
-    if file.metadata()?.is_dir() {
-        return Err(ErrorKind::IsADirectory.into());
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Error::new(
-            ErrorKind::FileTooLarge,
-            "it is larger than 1 MiB",
-        ));
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))?;
+    let text = read_regular_text(&env.current_dir().join(path), MAX_FILE_BYTES)?;
     Ok(File {
         path: path.to_owned(),
         text,

@@ -34,3 +34,39 @@ fn a_call_for_programs_whose_arguments_could_not_be_read_printed_no_output() {
     let ran = world.run(&["tools", "call", "calculator", "--args", "@nofile"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
 }
+
+/// The document of a call that was never made.
+fn unmade(world: &World, more: &[&str], variables: &[(&str, &str)]) -> serde_json::Value {
+    let call = ["tools", "call", "calculator", "--args", "{}", "--json"];
+    let ran = world.run_with(&[&call[..], more].concat(), variables);
+    let output = ran.json();
+    assert_eq!(output["v"], 1, "{}", ran.shown());
+    assert_eq!(output["tool_name"], "calculator");
+    assert!(output["tool_call_id"].is_string(), "{output}");
+    assert_eq!(output["status"], "error");
+    assert_ne!(ran.code, 0);
+    output
+}
+
+#[test]
+fn a_call_for_programs_that_could_not_begin_printed_no_output() {
+    let world = World::new();
+    let output = unmade(&world, &["--workspace", "none"], &[]);
+    assert_eq!(output["error"]["code"], "usage", "{output}");
+    let world = World::with("[agent]\nmax_trns = 1\n");
+    let output = unmade(&world, &[], &[]);
+    assert_eq!(output["error"]["code"], "usage", "{output}");
+    let world = World::with("[tools]\navailable = [\"calculatr\"]\n");
+    let output = unmade(&world, &[], &[]);
+    assert_eq!(
+        output["error"]["hint"], "did you mean calculator?",
+        "{output}"
+    );
+    // A backend that cannot be set up.
+    let world = World::with(
+        "[sandbox]\nbackend = \"ssh\"\nssh = { host = \"127.0.0.1\", port = 1, user = \"u\", \
+         known_hosts = \"none\", key_file = \"none\", workspace = \"/w\" }\n",
+    );
+    let output = unmade(&world, &["--session", "s"], &[]);
+    assert_eq!(output["error"]["code"], "unavailable", "{output}");
+}

@@ -47,6 +47,14 @@ impl World {
             .unwrap();
     }
 
+    /// A program that can be run.
+    pub(crate) fn program(&self, inside: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.write(inside, text);
+        let runs = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(self.path(inside), runs).unwrap();
+    }
+
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.run_with(args, &[])
     }

@@ -356,3 +356,152 @@ fn a_served_session_goes_on_in_its_own_workspace_whoever_continues_it() {
     let listed = world.run(&[&call[..], &["--json"]].concat()).exits(0);
     assert!(listed.stdout.contains("done.txt"), "{}", listed.stdout);
 }
+
+#[test]
+fn a_word_that_an_approval_does_not_take_was_answered_with_a_schema() {
+    let command = "echo x | tee done.txt > other.txt";
+    let call =
+        json!({"id": "c", "name": "execute_shell_command", "arguments": {"command": command}});
+    let world = world(&turns(&[call]), "");
+    let serving = Serving::start(&world);
+    let at = &serving.at;
+    let lines = at.run("s").lines();
+    let id = waits(&lines, "approval", "c");
+    let path = format!("/v1/approvals/{id}");
+    let told = at.post(&path, &json!({"decision": "approve", "scope": "always"}));
+    told.is_problem(422, "invalid_arguments");
+    let problem = told.json();
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.ends_with("a yes cannot hold for \"always\" here, only for once"),
+        "{problem}"
+    );
+    assert_eq!(problem["path"], "/scope", "{problem}");
+    assert_eq!(problem["expected"], json!({"enum": ["once"]}), "{problem}");
+    let told = at.post(&path, &json!({"decision": "yes"}));
+    told.is_problem(400, "invalid_arguments");
+    let detail = told.json()["detail"].to_string();
+    assert!(detail.contains("`approve` or `deny`"), "{detail}");
+    // The thread is the session.
+    let entry =
+        |payload: Value| json!({"interruptId": id, "status": "resolved", "payload": payload});
+    for (payload, path, says) in [
+        (
+            json!({"approved": true, "scope": "session"}),
+            "/resume/0/payload/scope",
+            "only for once",
+        ),
+        (
+            json!({"approved": "y"}),
+            "/resume/0/payload/approved",
+            "must be true or false",
+        ),
+    ] {
+        let resume = json!({"protocolVersion": "1.0", "resume": [entry(payload)]});
+        let told = at.agui("s", "r1", &resume).sse();
+        let last = told.last().unwrap();
+        assert_eq!(last["code"], "invalid_arguments", "{told:#?}");
+        let message = last["message"].to_string();
+        assert!(message.contains(says), "{last}");
+        let error = last.to_string();
+        assert!(error.contains(path) || message.contains("here"), "{last}");
+    }
+    serving.stop();
+
+    for word in [
+        "maybe",
+        "always",
+        "session",
+        "{\"approved\":true,\"scope\":\"always\"}",
+    ] {
+        let ran = world.run(&["sessions", "answer", &id, word]).exits(2);
+        let hint = "hint: it can have y (yes, to this call), n (no)\n";
+        assert!(ran.stderr.contains(hint), "{}", ran.shown());
+        assert!(!ran.stderr.contains("anyOf"), "{}", ran.shown());
+    }
+    let ran = world.run(&["sessions", "answer", &id, "always"]).exits(2);
+    assert!(
+        ran.stderr
+            .contains("a yes to it cannot hold for \"always\""),
+        "{}",
+        ran.shown()
+    );
+    world.run(&["sessions", "answer", &id, "y"]).exits(0);
+    assert!(world.work("done.txt").exists());
+}
+
+#[test]
+fn a_word_that_a_question_does_not_take_names_those_that_it_takes() {
+    let arguments = json!({"question": "which?", "choices": ["red", "blue"]});
+    let call = json!({"id": "q", "name": "ask_user", "arguments": arguments});
+    let world = world(&turns(&[call]), "");
+    let ran = world
+        .run(&["run", "--json", "--session", "s", "go"])
+        .exits(1);
+    let id = waits(
+        &ran.stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect::<Vec<Value>>(),
+        "question",
+        "q",
+    );
+    let ran = world.run(&["sessions", "answer", &id, "green"]).exits(2);
+    assert!(
+        ran.stderr.contains("hint: it can have \"red\", \"blue\"\n"),
+        "{}",
+        ran.shown()
+    );
+    world.run(&["sessions", "answer", &id, "blue"]).exits(0);
+}
+
+#[test]
+fn a_question_of_a_server_that_was_killed_stood_in_no_list() {
+    let calls = [question("one", &json!({"type": "string"})), touch("two")];
+    let world = world(&turns(&calls), "");
+    let serving = Serving::start(&world);
+    let lines = serving.at.run("s").lines();
+    ends(&lines, "waiting");
+    let asked = [
+        ("question", waits(&lines, "question", "one")),
+        ("approval", waits(&lines, "approval", "two")),
+    ];
+    serving.kill();
+    let listed = world.run(&["sessions", "list", "--json"]).exits(0).json();
+    let shown = world
+        .run(&["sessions", "show", "s", "--json"])
+        .exits(0)
+        .json();
+    for waiting in [&listed["sessions"][0]["waiting"], &shown["waiting"]] {
+        let told = waiting.as_array().unwrap().iter();
+        let told: Vec<_> = told
+            .map(|one| {
+                (
+                    one["kind"].as_str().unwrap(),
+                    one["id"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect();
+        assert_eq!(told, asked, "{waiting}");
+        let answer = waiting[0]["answer"].as_str().unwrap();
+        assert_eq!(
+            answer,
+            format!("outfitter sessions answer {} VALUE", asked[0].1)
+        );
+    }
+    for args in [&["sessions", "list"][..], &["sessions", "show", "s"]] {
+        let text = world.run(args).exits(0).stdout;
+        assert!(text.contains("what of one?"), "{text}");
+        for (_, id) in &asked {
+            assert!(
+                text.contains(&format!("outfitter sessions answer {id}")),
+                "{text}"
+            );
+        }
+    }
+    for (id, value) in [(&asked[0].1, "word"), (&asked[1].1, "false")] {
+        world.run(&["sessions", "answer", id, value, "--json"]);
+    }
+    let listed = world.run(&["sessions", "list", "--json"]).exits(0).json();
+    assert!(listed["sessions"][0].get("waiting").is_none(), "{listed}");
+}

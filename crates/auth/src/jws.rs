@@ -58,7 +58,7 @@ pub(crate) fn verify(keys: &VerifyingKeys, token: &str) -> Result<Vec<u8>, Token
     let (signed, signature) = token.rsplit_once('.').ok_or_else(malformed)?;
     let (header, payload) = signed.split_once('.').ok_or_else(malformed)?;
     let header = base64url::decode(header).ok_or_else(malformed)?;
-    let header: Claimed = serde_json::from_slice(&header).map_err(|_| malformed())?;
+    let header: Claimed = outfitter_core::from_json_slice(&header).map_err(|_| malformed())?;
     if header.alg != ALGORITHM {
         return Err(TokenError::Algorithm);
     }

@@ -82,7 +82,7 @@ impl Verifier {
 
     fn check(&self, token: &str) -> Result<Verified, TokenError> {
         let payload = jws::verify(&self.keys, token)?;
-        let claims: Claims = serde_json::from_slice(&payload)
+        let claims: Claims = outfitter_core::from_json_slice(&payload)
             .map_err(|_| TokenError::Malformed("its claims are not those of a credential"))?;
         if let Some(issuer) = &self.expected.issuer
             && claims.iss != *issuer

@@ -59,7 +59,7 @@ pub(crate) struct Described {
 /// Reads a description. One that does not keep to the protocol is refused whole; a subcommand that
 /// cannot be offered is left out.
 pub(crate) fn parse(stdout: &[u8]) -> Result<Described, String> {
-    let document: Document = serde_json::from_value(one_document(stdout)?)
+    let document: Document = outfitter_core::from_json_value(one_document(stdout)?)
         .map_err(|error| format!("its description is not as the protocol has it: {error}"))?;
     if document.v != VERSION {
         return Err(format!(

@@ -49,7 +49,7 @@ pub(crate) fn read(of: &Subcommand, ending: Ending, stdout: &[u8]) -> Result<Out
     };
     let document: Document = one_document(stdout)
         .and_then(|value| {
-            serde_json::from_value(value)
+            outfitter_core::from_json_value(value)
                 .map_err(|error| format!("its document is not as the protocol has it: {error}"))
         })
         .map_err(|why| format!("{why} (exit {exit})"))?;

@@ -31,6 +31,7 @@ mod message;
 mod mode;
 mod model;
 mod model_error;
+mod objects;
 mod outcome;
 mod output;
 mod policy;
@@ -88,6 +89,7 @@ pub use model::{
     ToolCallDelta, ToolSchema,
 };
 pub use model_error::{ModelError, Phase};
+pub use objects::{from_json_slice, from_json_str, from_json_value};
 pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
 pub use output::{Projection, Status, ToolOutput, Truncated};
 pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Onward, Policy, Verdict};

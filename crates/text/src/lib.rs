@@ -30,6 +30,7 @@ pub mod legacy;
 pub mod lines;
 pub mod output;
 pub mod patch;
+pub mod regular_file;
 pub mod stream_pattern;
 pub mod tokens;
 pub mod utf8;

@@ -59,6 +59,7 @@
 
 mod about;
 mod approvals;
+mod changes;
 mod coerce;
 mod expand_tools;
 mod input_schema;
@@ -73,6 +74,7 @@ mod presets;
 mod proxy;
 mod read_artifact;
 mod redact;
+mod redact_args;
 mod registered;
 mod registry;
 mod returned;
@@ -90,6 +92,7 @@ pub use approvals::{
     Approvals, ApprovedAlways, approval_answer, approval_scopes, approved_always, approved_for,
     approved_from_now_on, check_approval, may_approve_always,
 };
+pub use changes::ToolsSeen;
 pub use expand_tools::expand_tools;
 pub use input_schema::{input_schema, output_schema};
 pub use lazy::{LazySource, StartTools};
@@ -109,6 +112,7 @@ pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;
 pub use redact::{REDACTED, Redactor, is_secret_key};
+pub use redact_args::{names_a_secret, secret_arguments, shown_arguments};
 pub use registry::{SourceFault, SourceRefused, ToolRegistry, ToolsConfig, UnknownName};
 pub use run_handle::RunHandle;
 pub use tool_search::tool_search;

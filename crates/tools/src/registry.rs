@@ -8,6 +8,7 @@ use outfitter_core::{
     ToolName, ToolSource, Trust,
 };
 use serde::Serialize;
+use tokio::sync::watch;
 
 use crate::policy::{self, Known, Rule, RuleFindings, Surroundings};
 use crate::presentation::index::SearchIndex;
@@ -91,6 +92,8 @@ struct State {
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
     config: Arc<ToolsConfig>,
     merged: Arc<Merged>,
+    /// Told of each change of the sources and of what may be used.
+    told: watch::Sender<()>,
 }
 
 /// All tools at one moment. Two moments without a change between them are one allocation.
@@ -115,7 +118,9 @@ impl ToolRegistry {
 
     /// Takes what the operator says from now on.
     pub fn configure(&self, config: ToolsConfig) {
-        self.lock().config = Arc::new(config);
+        let mut state = self.lock();
+        state.config = Arc::new(config);
+        state.told.send_replace(());
     }
 
     /// Adds a source. The tools of a remote one are called `id__tool`, so its id must be a prefix,
@@ -139,6 +144,7 @@ impl ToolRegistry {
             return Err(SourceRefused::Taken(id.clone()));
         }
         Arc::make_mut(&mut state.sources).push(source);
+        state.told.send_replace(());
         Ok(())
     }
 
@@ -147,6 +153,7 @@ impl ToolRegistry {
         let mut state = self.lock();
         let before = state.sources.len();
         Arc::make_mut(&mut state.sources).retain(|source| source.id() != id);
+        state.told.send_replace(());
         state.sources.len() < before
     }
 
@@ -260,6 +267,12 @@ impl ToolRegistry {
             names.any(|name| glob.matches(name.as_str()))
         };
         globs.into_iter().filter(|glob| !met(glob)).collect()
+    }
+
+    /// What is told of each change from now on, and the sources, which tell of their own.
+    pub(crate) fn watched(&self) -> (watch::Receiver<()>, Arc<Vec<Arc<dyn ToolSource>>>) {
+        let state = self.lock();
+        (state.told.subscribe(), state.sources.clone())
     }
 
     /// All tools and the configuration, as they are now. Sources are asked without the lock.

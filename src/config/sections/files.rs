@@ -11,7 +11,7 @@ pub struct Files {
     #[schemars(range(min = 1, max = 67_108_864))]
     pub max_read_bytes: u32,
     /// How many megabytes (1024 kilobytes of 1024 bytes) file tools may fill: under `serve` all
-    /// that is in a session's workspace counts, elsewhere what they have added in this session.
+    /// that is in a session's workspace counts, elsewhere what they have added in this process.
     /// More is refused before anything is written. What commands have written counts under `serve`,
     /// but no command is held to it. Without it there is no limit.
     #[schemars(range(min = 1, max = 16_777_216))]

@@ -32,6 +32,8 @@ text_with_format! {
     ProgramName "program",
     /// An IP address and a port.
     Address "address",
+    /// An IP address.
+    IpText "ip",
     /// The name of an environment variable.
     VariableName "variable",
     /// A URL of http or https.

@@ -5,6 +5,8 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::formats::IpText;
+
 /// The tools that fetch from the web.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -12,11 +14,12 @@ pub struct Web {
     /// Whether anything is fetched.
     pub enabled: bool,
     /// Whether only public addresses are reached, at every redirect: not this machine, private
-    /// networks or the metadata services of clouds.
+    /// networks or the metadata services of clouds. Where this program itself listens is never
+    /// reached.
     pub block_private: bool,
-    /// The addresses of metadata services, and link-local ones, that are reached without
-    /// `block_private`: others are refused then, too.
-    #[schemars(with = "Vec<String>")]
+    /// The addresses of the metadata services of clouds, and link-local ones, that are reached
+    /// where `block_private` is off; others of them are refused then, too.
+    #[schemars(with = "Vec<IpText>")]
     pub metadata: Vec<IpAddr>,
     /// How many bytes of a page are read, unpacked.
     #[schemars(range(min = 1024, max = 67_108_864))]

@@ -5,6 +5,7 @@ mod connected;
 mod here;
 mod served;
 mod shown;
+mod unheld;
 mod workflows;
 
 use serde_json::{Value, json};

@@ -116,8 +116,7 @@ impl RunAgentInput {
         }
         let version = input.member("protocolVersion")?.optional_text()?;
         Ok(Self {
-            thread: SessionId::new(thread.text()?)
-                .map_err(|_| thread.fault(SessionId::RULE))?,
+            thread: SessionId::new(thread.text()?).map_err(|_| thread.fault(SessionId::RULE))?,
             run: id.to_owned(),
             parent_run: owned(input.member("parentRunId")?.optional_text()?),
             era: ClientEra::of(version),

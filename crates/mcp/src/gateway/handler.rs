@@ -12,13 +12,15 @@ use outfitter_core::{
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest,
     CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProgressToken, ServerCapabilities, ServerConfig, Tool,
+    ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
-use rmcp::service::{Peer, RequestContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 
 use super::guard::answered;
+use super::notices::Notices;
 use super::progress::{Forward, Watch};
 use super::queues::Queues;
 use super::results;
@@ -42,6 +44,7 @@ pub(crate) struct Handler {
     config: Arc<ServerConfig>,
     queues: Arc<Queues>,
     shared: Arc<SharedSession>,
+    notices: Option<Arc<Notices>>,
 }
 
 /// A call as it was asked for.
@@ -58,8 +61,17 @@ struct Caller {
 }
 
 impl Handler {
-    pub(crate) fn new(host: Arc<dyn CallHost>, clock: Arc<dyn Clock>) -> Self {
-        let config = ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    pub(crate) fn new(
+        host: Arc<dyn CallHost>,
+        clock: Arc<dyn Clock>,
+        changes: Option<watch::Receiver<()>>,
+    ) -> Self {
+        let can = ServerCapabilities::builder().enable_tools();
+        let can = match &changes {
+            Some(_) => can.enable_tool_list_changed().build(),
+            None => can.build(),
+        };
+        let config = ServerConfig::new(can)
             .with_server_info(Implementation::new("outfitter", env!("CARGO_PKG_VERSION")));
         Self {
             host,
@@ -67,6 +79,7 @@ impl Handler {
             config: Arc::new(config),
             queues: Arc::default(),
             shared: Arc::default(),
+            notices: changes.map(|changes| Arc::new(Notices::new(changes))),
         }
     }
 }
@@ -90,6 +103,28 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         answered(self.called(request, &context)).await
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(notices) = &self.notices {
+            notices.add(context.peer);
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        // What we cannot tell of is taken out of it by what we say that we can.
+        self.notices.as_ref().map(|_| requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        match &self.notices {
+            Some(notices) => notices.listen(&context).await,
+            None => context.cancelled().await,
+        }
+        Ok(())
     }
 
     /// What the library knows no type for. That is also a method it knows, with parameters that do

@@ -15,6 +15,7 @@
 mod guard;
 mod handler;
 mod late;
+mod notices;
 mod plain;
 mod problem;
 mod progress;
@@ -22,5 +23,6 @@ mod queues;
 mod results;
 mod service;
 mod sessions;
+mod shape;
 
 pub use service::{GatewayOptions, McpService};

@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, header};
-use outfitter_core::Arguments;
+use outfitter_core::{Arguments, from_json_slice, from_json_str};
 use rmcp::model::{
     CallToolResult, ClientCapabilities, ErrorData, Implementation, RequestId, ResultType,
 };

@@ -9,6 +9,7 @@ use http_body_util::Full;
 use outfitter_core::{CallHost, Clock, Principal};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
@@ -16,6 +17,7 @@ use super::late::{self, Answer, Long, WithoutClient};
 use super::plain::{Era, Plain, PlainCall, read, reply, whole, worth_a_look};
 use super::problem::{readable, refuse};
 use super::sessions::{Sessions, Standing};
+use super::shape::list_for_object;
 
 /// The header that names a session of the protocol's legacy era.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
@@ -32,6 +34,8 @@ pub struct GatewayOptions {
     /// Which `Origin` is answered, each with its scheme and port (`:*` for any). A request without
     /// one comes from no browser and passes; with another one it is refused.
     pub allowed_origins: Vec<String>,
+    /// Told of each change of what anybody may call, so that clients are; without it they are not.
+    pub changes: Option<watch::Receiver<()>>,
 }
 
 impl GatewayOptions {
@@ -45,6 +49,7 @@ impl GatewayOptions {
                 .map(str::to_owned)
                 .to_vec(),
             allowed_origins: Vec::new(),
+            changes: None,
         }
     }
 }
@@ -77,6 +82,7 @@ impl McpService {
             clock,
             allowed_hosts,
             allowed_origins,
+            changes,
         } = options;
         let stop = CancellationToken::new();
         let hosts = allowed_hosts.clone();
@@ -86,7 +92,7 @@ impl McpService {
             .enforce_origin_validation()
             .with_cancellation_token(stop.clone());
         let library = Arc::<LocalSessionManager>::default();
-        let handler = Handler::new(host, clock);
+        let handler = Handler::new(host, clock, changes);
         let served = handler.clone();
         Self(Arc::new(Gateway {
             inner: StreamableHttpService::new(move || Ok(served.clone()), library.clone(), config),
@@ -135,20 +141,29 @@ impl Gateway {
             // What is said of a session that never was.
             return refuse(StatusCode::NOT_FOUND, "Session not found");
         }
-        if !worth_a_look(&request, &self.hosts) {
+        if request.method() != Method::POST {
             return self.ask_library(request, who, named).await;
         }
+        let plain = worth_a_look(&request, &self.hosts);
         let request = match whole(request).await {
             Ok(request) => request,
             Err(why) => return refuse(StatusCode::BAD_REQUEST, &why),
         };
-        match read(&request) {
+        let message = match plain {
+            true => read(&request),
+            false => Plain::Other,
+        };
+        match message {
             Plain::Call(call) if self.takes(&call, named.as_deref(), standing).await => {
                 self.call(call, who, named).await
             }
             message => {
                 if let (Plain::Cancelled(id), Some(session)) = (message, &named) {
                     self.sessions.cancel(session, &id);
+                }
+                if let Some(what) = list_for_object(request.body()) {
+                    let why = format!("{what} is a list, and has to be an object");
+                    return refuse(StatusCode::BAD_REQUEST, &why);
                 }
                 self.ask_library(request.map(Full::<Bytes>::from), who, named)
                     .await

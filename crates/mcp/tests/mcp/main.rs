@@ -11,6 +11,7 @@
 mod calls;
 mod floods;
 mod gateway;
+mod gateway_changes;
 mod gateway_client;
 mod gateway_gone;
 mod hosted;

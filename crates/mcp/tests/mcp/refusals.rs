@@ -83,6 +83,7 @@ async fn problem(response: Response<Body>) -> (StatusCode, Value) {
 #[case::nothing("")]
 #[case::empty_batch("[]")]
 #[case::batch(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#)]
+#[case::list_of_its_members(r#"["2.0",1,"tools/call",{"name":"echo","arguments":{}}]"#)]
 #[case::no_method(r#"{"id":4}"#)]
 #[case::cut_off(r#"{"jsonrpc":"2.0","id":4,"method":"#)]
 #[tokio::test]
@@ -97,6 +98,26 @@ async fn a_body_that_is_no_message_is_malformed_and_not_of_a_wrong_type(#[case] 
         "{problem}"
     );
     assert_eq!(problem["detail"], "the body is not one JSON-RPC message");
+}
+
+#[rstest]
+#[case("params", json!(["echo", {"text": "hi"}]))]
+#[case("params.arguments", json!({"name": "echo", "arguments": ["hi"]}))]
+#[tokio::test]
+async fn a_list_was_taken_for_the_members_of_an_object(
+    #[case] what: &str,
+    #[case] params: Value,
+    #[values("application/json", "application/json; charset=utf-8")] kind: &str,
+) {
+    let ann = principal("ann", Role::User);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let mut request = request(Some(&ann), &[], &body);
+    let headers = request.headers_mut();
+    headers.insert("content-type", kind.parse().unwrap());
+    let (status, problem) = problem(service(&Hosted::new()).handle(request).await).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let why = format!("{what} is a list, and has to be an object");
+    assert_eq!(problem["detail"], why);
 }
 
 #[rstest]

@@ -5,10 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use outfitter_core::{ModelError, StopReason, canonical};
+use outfitter_text::regular_file::read_regular_text;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
+
+/// The longest script in bytes.
+const MAX_SCRIPT_BYTES: u64 = 256 * 1024 * 1024;
 
 /// A script.
 #[derive(Debug, Clone)]
@@ -112,10 +116,11 @@ impl Script {
     /// # Errors
     /// As [`Script::from_text`], and when the file cannot be read.
     pub fn from_file(file: &Path) -> Result<Self, ModelError> {
-        let text = std::fs::read_to_string(file).map_err(|error| ModelError::Setup {
-            message: format!("read the script {}: {error}", file.display()),
-            hint: None,
-        })?;
+        let text =
+            read_regular_text(file, MAX_SCRIPT_BYTES).map_err(|error| ModelError::Setup {
+                message: format!("read the script {}: {error}", file.display()),
+                hint: None,
+            })?;
         Self::from_text(&text).map_err(|error| match error {
             ModelError::Setup { message, hint } => ModelError::Setup {
                 message: format!("{message} ({})", file.display()),

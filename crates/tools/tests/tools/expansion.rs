@@ -101,6 +101,31 @@ async fn a_deferred_tool_is_refused_with_the_way_to_it_until_it_is_expanded() {
     assert!(made(&world, &view, "file_read", "{}").await.error.is_none());
 }
 
+#[tokio::test]
+async fn a_call_by_name_was_refused_because_no_model_was_shown_the_tool() {
+    let world = world();
+    let view = view_with(&world, &[]);
+    let direct = async |name: &str| {
+        let made = world
+            .pipeline
+            .run_direct(&view, call(name, "{}"), &world.run);
+        match made.await.unwrap() {
+            CallEnd::Output(output) => output,
+            CallEnd::Waiting(interrupt) => panic!("waits: {interrupt:?}"),
+        }
+    };
+    assert!(direct("file_read").await.error.is_none());
+    let code = direct("nothing").await.error.as_ref().unwrap().code;
+    assert_eq!(code, Code::UnknownTool);
+    let names: Vec<String> = view
+        .callable()
+        .into_iter()
+        .map(|tool| tool.name.to_string())
+        .collect();
+    // Nothing is hidden from who calls by name, so no way to more is needed.
+    assert_eq!(names, ["file_read", "file_write", "search_memory"]);
+}
+
 #[test]
 fn the_reminder_names_what_is_not_shown_and_the_way_is_shown_only_while_there_is_more() {
     let world = world();

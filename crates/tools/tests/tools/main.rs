@@ -9,6 +9,7 @@
 mod arguments;
 mod artifacts;
 mod authority;
+mod changes;
 mod codes;
 mod expansion;
 mod hostile;

@@ -1,0 +1,41 @@
+use super::*;
+use rstest::rstest;
+use serde_json::json;
+
+#[rstest]
+#[case(Kind::Boolean, "off", json!(false))]
+#[case(Kind::Boolean, "maybe", json!("maybe"))]
+#[case(Kind::Integer { least: 0, most: None }, " 1_000 ", json!(1000))]
+#[case(Kind::Integer { least: 0, most: None }, "ten", json!("ten"))]
+#[case(Kind::Text(Format::Any), "4", json!("4"))]
+#[case(Kind::Text(Format::Any), "\"a\\tb\"", json!("a\tb"))]
+#[case(Kind::Text(Format::Any), "\"a\" and \"b\"", json!("\"a\" and \"b\""))]
+#[case(Kind::List(Format::Any), "", json!([]))]
+#[case(Kind::List(Format::Any), "a, b,,c", json!(["a", "b", "c"]))]
+#[case(Kind::List(Format::Any), "[\"a,b\"]", json!(["a,b"]))]
+#[case(Kind::ListOrBoolean(Format::Host), "true", json!(true))]
+#[case(Kind::ListOrBoolean(Format::Host), "a.b, c", json!(["a.b", "c"]))]
+#[case(Kind::ListOrWord("auto"), " auto ", json!("auto"))]
+#[case(Kind::ListOrWord("auto"), "auto,b", json!(["auto", "b"]))]
+#[case(Kind::ListOrWord("auto"), "", json!([]))]
+#[case(Kind::Map, "{ read = \"file_read\" }", json!({"read": "file_read"}))]
+fn a_variable_reads_as_its_key_demands(
+    #[case] kind: Kind,
+    #[case] text: &str,
+    #[case] value: Value,
+) {
+    assert_eq!(kind.read(text), value);
+}
+
+#[rstest]
+#[case("memory:", true)]
+#[case("sqlite:a.db", true)]
+#[case("sqlite:", false)]
+#[case("json:a.json", false)]
+#[case("postgres://h/d", false)]
+fn a_store_is_one_that_exists(#[case] text: &str, #[case] fits: bool) {
+    assert_eq!(
+        Kind::Text(Format::StoreUrl).check(&json!(text)).is_ok(),
+        fits
+    );
+}
