@@ -111,3 +111,36 @@ fn a_server_never_calls_itself() {
     }
     serving.stop();
 }
+
+#[test]
+fn a_server_fetched_from_itself_where_private_addresses_are_open() {
+    let world = World::new();
+    let ours = free();
+    let port = ours.port();
+    let there = api();
+    world.config(
+        "[permissions]\nhttp_role = \"admin\"\n\
+         [[permissions.rules]]\ntool = \"fetch_webpages\"\ndecision = \"allow\"\n\
+         [web]\nblock_private = false\n",
+    );
+    let serving = Serving::start_at(&world, &ours.to_string(), &[]);
+    let hosts = ["127.0.0.1", "localhost", "0.0.0.0", "[::ffff:7f00:1]"];
+    let mut urls: Vec<String> = hosts
+        .iter()
+        .map(|host| format!("http://{host}:{port}/v1/tools"))
+        .collect();
+    urls.push(format!("http://{there}/"));
+    let output = serving
+        .at
+        .call("s", "fetch_webpages", &json!({"urls": urls}));
+    let output = output.json();
+    let pages = output["result"]["results"].as_array().unwrap();
+    let (other, own) = pages.split_last().unwrap();
+    for page in own {
+        assert_eq!(page["error"]["code"], "not_permitted", "{page}");
+        let message = page["error"]["message"].as_str().unwrap();
+        assert!(message.contains("this server listens itself"), "{message}");
+    }
+    assert_eq!(other["content"], "there", "{other}");
+    serving.stop();
+}
