@@ -8,13 +8,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
 use outfitter_core::{Level, SandboxError, SandboxInfo};
 use outfitter_process::remains::remove_tree_in_pool;
 use outfitter_process::{
@@ -22,9 +20,9 @@ use outfitter_process::{
     seccomp_program, spawn,
 };
 
-use crate::bwrap_check::{NOT_YET, checked};
+use crate::bwrap_check::checked;
+use crate::bwrap_environment::{environment, names};
 use crate::bwrap_ready::{Ready, complaint, no_pipe};
-use crate::environment::is_variable;
 use crate::hold::{Held, Hold, Variables};
 use crate::host::Host;
 use crate::launch::sandbox_error;
@@ -349,36 +347,6 @@ fn alone(argv: Vec<OsString>, confinement: Confinement) -> Held {
 
 fn outside() -> Variables {
     vec![(OUTSIDE.0.into(), OUTSIDE.1.into())]
-}
-
-/// The names of the variables: the shell inside gives them to the command, as far as it can.
-fn names(env: &Variables) -> Result<Vec<&str>, SandboxError> {
-    let names = env.iter().map(|(name, _)| {
-        name.to_str()
-            .filter(|name| is_variable(name))
-            .ok_or_else(|| {
-                let name = name.to_string_lossy();
-                SandboxError::Invalid(format!(
-                    "the shell inside cannot set a variable of the name {name:?}"
-                ))
-            })
-    });
-    names.collect()
-}
-
-/// The environment of the command, as options of `bwrap` behind zero bytes: by an input and not as
-/// arguments, which every account of this machine may read.
-fn environment(env: &Variables) -> Bytes {
-    let mut options = b"--clearenv\0".to_vec();
-    for (name, value) in env {
-        options.extend_from_slice(b"--setenv\0");
-        options.extend_from_slice(NOT_YET.as_bytes());
-        for word in [name, value] {
-            options.extend_from_slice(word.as_bytes());
-            options.push(0);
-        }
-    }
-    Bytes::from(options)
 }
 
 /// What the supervisor does for the program.

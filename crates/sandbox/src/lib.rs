@@ -6,8 +6,8 @@
 //! - [`ssh`]: the backend whose commands are processes of another machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`network`]: the network by host
-//! - [`host`], [`roots`], `system_roots`, `toolchains`, `venv`, `environment`, `scratch`: what a command sees, may read, and
-//!   calls home
+//! - [`host`], [`roots`], `system_roots`, `toolchains`, `venv`, `environment`, `scratch`: what a
+//!   command sees, may read, and calls home
 //! - [`effective`]: the same as lists for people
 //! - [`opened`]: paths that no configuration can open
 //! - `launch`, `running`: how a command is started, and what is told of it while it runs
@@ -23,6 +23,7 @@
 pub mod browser;
 pub mod bwrap;
 mod bwrap_check;
+mod bwrap_environment;
 mod bwrap_ready;
 pub mod effective;
 mod environment;
