@@ -20,6 +20,7 @@ fn world(toml: &str) -> World {
     let world = World::new();
     let root = world.path("").display().to_string();
     let toml = toml.replace("ROOT", root.trim_end_matches('/'));
+    let toml = format!("{toml}\n[server]\nbind = \"127.0.0.1:0\"\n");
     world.write("here/outfitter.toml", &toml);
     world
 }

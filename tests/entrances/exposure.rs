@@ -1,5 +1,6 @@
-//! Tools that are not shown: deferred ones until they are asked for, hidden ones never. Wherever a
-//! call of them comes from, the same comes of it.
+//! Tools that are not shown: deferred ones until they are asked for, hidden ones never. A model is
+//! refused what it was not shown, wherever its run comes from; who calls by name was shown nothing
+//! and is refused nothing for it, wherever the call comes from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,12 +54,21 @@ fn tools(builder: outfitter::Builder) -> outfitter::Builder {
 
 const NAMES: [&str; 4] = ["deferred", "deferred_above", "hidden", "hidden_above"];
 
-fn expected(role: Role, expanded: bool) -> BTreeMap<&'static str, String> {
+/// Who calls.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Model,
+    ModelThatAskedForThem,
+    Name,
+}
+
+fn expected(role: Role, by: By) -> Results {
     NAMES
         .into_iter()
         .map(|name| {
             let above = name.ends_with("_above") && role < Role::Admin;
-            let verdict = match (above, name.starts_with("deferred") && !expanded) {
+            let unseen = name.starts_with("deferred") && by == By::Model;
+            let verdict = match (above, unseen) {
                 (true, _) => said("not_permitted"),
                 (false, true) => said("not_presented"),
                 (false, false) => "success".to_owned(),
@@ -90,17 +100,17 @@ fn asked() -> String {
 #[rstest]
 #[case(Role::Guest, "local/local/guest")]
 #[case(Role::Admin, "local/local/admin")]
-fn what_is_not_shown_is_called_alike_from_everywhere(
+fn who_calls_by_name_was_refused_what_only_a_model_was_not_shown(
     #[case] role: Role,
     #[case] token: &'static str,
 ) {
     let world = World::new();
     let within = Within::start(&world, tools);
     let at = within.by(token);
-    let holds = |way: &str, got: BTreeMap<&'static str, String>| {
-        assert_eq!(got, expected(role, false), "{way}");
+    let holds = |way: &str, by: By, got: Results| {
+        assert_eq!(got, expected(role, by), "{way}");
     };
-    let of_lines = |lines: &[Value]| -> BTreeMap<&'static str, String> {
+    let of_lines = |lines: &[Value]| -> Results {
         let outputs = outputs(lines);
         let of = |name| outputs.iter().find(|output| output["tool_call_id"] == name);
         NAMES
@@ -117,12 +127,14 @@ fn what_is_not_shown_is_called_alike_from_everywhere(
         let body = json!({"session_id": session, "input": input});
         at.post("/v1/runs", &body).is(200).lines()
     };
-    holds("ndjson", of_lines(&run("ndjson", asked())));
+    holds("ndjson", By::Model, of_lines(&run("ndjson", asked())));
     let direct = |session: &str| {
         let call = |name| of_output(&at.call(session, name, &json!({})).json());
         NAMES.map(|name| (name, call(name))).into()
     };
-    holds("http-call", direct("http-call"));
+    holds("http-call", By::Name, direct("http-call"));
+    // Also where the last request of the session showed a model less.
+    holds("http-call after a run", By::Name, direct("ndjson"));
     let mut input = words("m1");
     input["messages"][0]["content"] = json!(asked());
     input["protocolVersion"] = json!("1.0");
@@ -134,33 +146,45 @@ fn what_is_not_shown_is_called_alike_from_everywhere(
         let result = results.find(|event| event["toolCallId"] == name).unwrap();
         of_output(&result["metadata"]["outfitter"])
     };
-    holds("agui", NAMES.map(|name| (name, result(name))).into());
+    let agui = NAMES.map(|name| (name, result(name)));
+    holds("agui", By::Model, agui.into());
     for client in [Mcp::modern(&at), Mcp::legacy(&at)] {
         let listed = client.tools();
-        assert!(
-            !listed.iter().any(|name| NAMES.contains(&name.as_str())),
-            "{listed:?}"
-        );
+        let told = |name: &str| listed.iter().any(|listed| listed == name);
+        assert!(told("deferred") && !told("hidden"), "{listed:?}");
+        assert_eq!(told("deferred_above"), role == Role::Admin, "{listed:?}");
+        for name in [
+            "ask_user",
+            "questionnaire",
+            "tool_expand_tools",
+            "tool_search",
+        ] {
+            assert!(!told(name), "{name} can do nothing there: {listed:?}");
+        }
         let call = |name| match mcp::code(&client.call(name, &json!({}))) {
             Some(code) => said(&code),
             None => "success".to_owned(),
         };
-        holds("mcp", NAMES.map(|name| (name, call(name))).into());
+        let mcp = NAMES.map(|name| (name, call(name)));
+        holds("mcp", By::Name, mcp.into());
     }
-    holds("terminal", in_process(&world, role));
+    let (direct_there, run_there) = in_process(&world, role);
+    holds("terminal, a direct call", By::Name, direct_there);
+    holds("terminal, a run", By::Model, run_there);
 
     // Asked for once, it is there for the rest of the session, at each entrance.
     let names = json!({"tool_names": ["deferred", "deferred_above"]});
     let expand = json!([{"id": "e", "name": "tool_expand_tools", "arguments": names}]);
     run("expanded", expand.to_string());
-    assert_eq!(of_lines(&run("expanded", asked())), expected(role, true));
-    assert_eq!(direct("expanded"), expected(role, true));
+    let lines = run("expanded", asked());
+    holds("expanded", By::ModelThatAskedForThem, of_lines(&lines));
+    holds("expanded, a direct call", By::Name, direct("expanded"));
     let audit = at.get("/v1/sessions/expanded").json();
     assert_eq!(audit["audit_status"]["tools_expanded"], true);
 }
 
-/// As the command line makes runs and direct calls.
-fn in_process(world: &World, role: Role) -> BTreeMap<&'static str, String> {
+/// As the command line makes direct calls and runs.
+fn in_process(world: &World, role: Role) -> (Results, Results) {
     let whole = whole(world, |_| {}, tools);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
@@ -174,7 +198,7 @@ fn in_process(world: &World, role: Role) -> BTreeMap<&'static str, String> {
             })
             .await
             .unwrap();
-        let mut all = BTreeMap::new();
+        let (mut all, mut of_run) = (BTreeMap::new(), BTreeMap::new());
         for name in NAMES {
             let call = RawCall {
                 id: CallId::mint(&**whole.clock()),
@@ -211,10 +235,12 @@ fn in_process(world: &World, role: Role) -> BTreeMap<&'static str, String> {
                 .into_iter()
                 .find(|name| *name == output.tool_call_id.as_str());
             if let Some(name) = name {
-                let run = of_output(&serde_json::to_value(&**output).unwrap());
-                assert_eq!(run, all[name], "a run and a direct call of {name}");
+                let output = of_output(&serde_json::to_value(&**output).unwrap());
+                of_run.insert(name, output);
             }
         }
-        all
+        (all, of_run)
     })
 }
+
+type Results = BTreeMap<&'static str, String>;

@@ -43,7 +43,7 @@ impl Within {
         let runtime = Runtime::new().unwrap();
         let whole = Arc::new(whole(world, configure, build));
         let address = runtime.block_on(async {
-            whole.connect().await.unwrap();
+            whole.settle_wholly().await.unwrap();
             let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
             let listener = listener.await.unwrap();
             let address = listener.local_addr().unwrap().to_string();

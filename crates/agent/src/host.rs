@@ -72,6 +72,14 @@ impl Host {
         self.sessions.open(who, id).await
     }
 
+    /// Waits until there is what a listing needs, as far as it comes soon.
+    ///
+    /// # Errors
+    /// [`CallHostError`] when there cannot be what is needed.
+    pub async fn ready(&self) -> Result<(), CallHostError> {
+        self.sessions.ready().await
+    }
+
     /// Opens a session of `who`, or makes it, for a call of this tool: what else is slow is not
     /// waited for.
     ///

@@ -47,6 +47,13 @@ impl ScriptedProvider {
         }
     }
 
+    /// The same, and its model sees pictures.
+    #[must_use]
+    pub fn seeing(mut self) -> Self {
+        self.info.vision = true;
+        self
+    }
+
     fn turn(&self, request: &ModelRequest) -> Result<(usize, &Turn), ModelError> {
         let spoken = |message: &&std::sync::Arc<Message>| message.role == MessageRole::Assistant;
         let at = request.messages.iter().filter(spoken).count();

@@ -137,7 +137,10 @@ impl ModelSettings {
         };
         let script = Script::from_file(file)?;
         let provider = ScriptedProvider::new(script, self.name.as_deref().unwrap_or("script"));
-        Ok(Arc::new(provider))
+        Ok(match self.vision {
+            Some(true) => Arc::new(provider.seeing()),
+            Some(false) | None => Arc::new(provider),
+        })
     }
 
     fn over_http(
