@@ -38,6 +38,7 @@ mod far;
 mod left;
 mod lives;
 mod own_data;
+mod own_jobs;
 mod peers;
 mod reload;
 mod short_of_files;

@@ -64,6 +64,11 @@ impl Serving {
         }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.pid()
+    }
+
     /// Tells it to end.
     pub(crate) fn terminate(&self) {
         self.running.signal(Signal::TERM);
