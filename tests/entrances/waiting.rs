@@ -426,7 +426,9 @@ fn a_word_that_an_approval_does_not_take_was_answered_with_a_schema() {
         "{}",
         ran.shown()
     );
-    let ran = world.run(&["sessions", "answer", &id, "y", "--json"]).exits(0);
+    let ran = world
+        .run(&["sessions", "answer", &id, "y", "--json"])
+        .exits(0);
     assert_eq!(ran.lines().outputs()[0]["status"], "success");
 }
 

@@ -5,17 +5,21 @@
 //! exists is also known by its identity on disk, so that a hard link or a second mount of it is met
 //! too.
 
-use std::ffi::OsStr;
+mod rule;
+mod spelling;
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use unicode_normalization::UnicodeNormalization;
-
 pub(crate) use crate::identities::Identities;
-use crate::identities::MAX_IDENTITY_DEPTH;
 use crate::secrets::{BY_NAME_ONLY, CREDENTIALS_DEPTH, still_hidden};
 pub use crate::secrets::{HOME_CREDENTIALS, SYSTEM_CREDENTIALS};
 use crate::startup::{CONFIGURATION, HOME_STARTUP, WHY_CONFIGURATION, WHY_STARTUP};
+use rule::Rule;
+use spelling::clean_parts;
+pub(crate) use spelling::{by_both_names, fold};
 
 /// Credentials and histories beneath a home directory. A directory covers all that is in it; a
 /// final `*` covers every name that begins so.
@@ -60,84 +64,6 @@ const OURS: &str = "it is where all sessions are kept, which nobody reads or wri
 /// How deep our own data is looked into for identities: the files of the store lie directly in it.
 /// Below are the sessions of everybody, too many to look up for each call; they are known by path.
 const OWN_DATA_DEPTH: u32 = 0;
-
-#[derive(Debug, Clone)]
-struct Rule {
-    /// The path as given, for masks and identities.
-    path: PathBuf,
-    /// Its folded components.
-    parts: Vec<String>,
-    /// Whether the last part is only how a name begins.
-    open_ended: bool,
-    /// What lies in it and is not meant, as paths and as folded components.
-    except: Vec<(PathBuf, Vec<String>)>,
-    /// How deep it is looked into for identities.
-    depth: u32,
-    why: &'static str,
-}
-
-impl Rule {
-    fn new(path: PathBuf, why: &'static str) -> Self {
-        let mut text = path.to_string_lossy().into_owned();
-        let open_ended = text.ends_with('*');
-        if open_ended {
-            text.pop();
-        }
-        Self {
-            parts: clean_parts(&fold(&text)),
-            path: if open_ended { text.into() } else { path },
-            open_ended,
-            except: Vec::new(),
-            depth: MAX_IDENTITY_DEPTH,
-            why,
-        }
-    }
-
-    fn covers(&self, parts: &[String]) -> bool {
-        let Some((last, before)) = self.parts.split_last() else {
-            return false;
-        };
-        if self.except.iter().any(|(_, own)| parts.starts_with(own)) {
-            return false;
-        }
-        parts.len() >= self.parts.len()
-            && parts[..before.len()] == *before
-            && if self.open_ended {
-                parts[before.len()].starts_with(last)
-            } else {
-                parts[before.len()] == *last
-            }
-    }
-
-    /// The paths it stands for that exist now.
-    fn existing(&self) -> Vec<PathBuf> {
-        if !self.open_ended {
-            return Vec::from_iter(
-                self.path
-                    .symlink_metadata()
-                    .is_ok()
-                    .then(|| self.path.clone()),
-            );
-        }
-        let (Some(parent), Some(start)) = (self.path.parent(), self.path.file_name()) else {
-            return Vec::new();
-        };
-        let Ok(entries) = parent.read_dir() else {
-            return Vec::new();
-        };
-        let begins = |name: &OsStr| {
-            name.as_encoded_bytes()
-                .starts_with(start.as_encoded_bytes())
-        };
-        let mut found: Vec<PathBuf> = entries
-            .filter_map(Result::ok)
-            .filter(|entry| begins(&entry.file_name()))
-            .map(|entry| entry.path())
-            .collect();
-        found.sort();
-        found
-    }
-}
 
 /// The list of what is protected: one value, used by the file tools and by the sandbox of commands.
 #[derive(Debug, Clone)]
@@ -359,129 +285,5 @@ impl Protected {
     fn add(&mut self, base: &Path, paths: &[&str], why: &'static str) {
         let rules = paths.iter().map(|path| Rule::new(base.join(path), why));
         self.rules.extend(rules.map(Arc::new));
-    }
-}
-
-/// The path as given, and as it really is where that is another one.
-pub(crate) fn by_both_names(path: &Path) -> Vec<PathBuf> {
-    match path.canonicalize() {
-        Ok(real) if real != path => vec![path.to_owned(), real],
-        Ok(_) | Err(_) => vec![path.to_owned()],
-    }
-}
-
-/// One form for all spellings of a name.
-pub(crate) fn fold(text: &str) -> String {
-    if text.is_ascii() {
-        return text.to_ascii_lowercase();
-    }
-    text.nfkc()
-        .filter(|c| !is_invisible(*c))
-        .flat_map(char::to_lowercase)
-        .nfkc()
-        .collect()
-}
-
-/// Characters that show nothing and that some file systems do not compare.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
-}
-
-/// The parts of an absolute path, with `.`, `..` and empty ones resolved by their text.
-fn clean_parts(folded: &str) -> Vec<String> {
-    let mut parts = Vec::new();
-    for part in folded.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name.to_owned()),
-        }
-    }
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case::plain("/home/u/.ssh/id_rsa", true)]
-    #[case::the_directory_itself("/home/u/.ssh", true)]
-    #[case::case("/home/U/.SSH/id_rsa", true)]
-    #[case::dots("/home/u/./x/../.ssh//id", true)]
-    #[case::above_the_root("/../../home/u/.ssh/id", true)]
-    #[case::fullwidth("/home/u/．ｓｓｈ/id", true)]
-    #[case::fullwidth_separators("/home/u/x／．．／.ssh", true)]
-    #[case::zero_width("/home/u/.s\u{200b}sh/id", true)]
-    #[case::long_s("/home/u/.ſsh/id", true)]
-    #[case::open_ended("/home/u/.cargo/credentials.toml", true)]
-    #[case::other_file_beside("/home/u/.cargo/config.toml", false)]
-    #[case::longer_name("/home/u/.sshd/id", false)]
-    #[case::another_home("/home/v/.ssh/id", false)]
-    #[case::machine("/etc/shadow-", true)]
-    #[case::process("/proc/self/environ", true)]
-    #[case::keys_of_the_host("/etc/ssh/ssh_host_rsa_key", true)]
-    #[case::settings_of_ssh("/etc/ssh/ssh_config", false)]
-    #[case::a_cluster("/home/u/.kube/cache/x", true)]
-    #[case::a_browser("/home/u/.config/google-chrome-beta/Default/Cookies", true)]
-    #[case::plain_file("/home/u/src/main.rs", false)]
-    fn a_rule_meets_every_spelling(#[case] path: &str, #[case] denied: bool) {
-        let protected = Protected::of_home(Path::new("/home/u"));
-        assert_eq!(
-            protected.covers(Path::new(path)).is_some(),
-            denied,
-            "{path}"
-        );
-    }
-
-    #[test]
-    fn composed_and_decomposed_names_are_one() {
-        let protected = Protected::of_system()
-            .and_path(Path::new("/srv/clé"))
-            .and_name("Geheimnis-ü");
-        for path in [
-            "/srv/cl\u{e9}/x",
-            "/srv/cle\u{301}/x",
-            "/a/GEHEIMNIS-U\u{308}/b",
-        ] {
-            assert!(protected.covers(Path::new(path)).is_some(), "{path}");
-        }
-    }
-
-    #[test]
-    fn our_own_data_is_protected_but_for_what_is_the_sessions_own() {
-        let own = Path::new("/srv/data/files/t/ann/s1");
-        let protected = Protected::of_system().and_own_data(Path::new("/srv/data"), &[own]);
-        for path in [
-            "/srv/data",
-            "/srv/data/outfitter.db",
-            "/srv/data/files/t/ann/s1/../s2/x",
-            "/srv/data/files/t/ann/s11/x",
-            "/srv/data/files/t/ann",
-            "/srv/DATA/files/t/bob/s1/x",
-        ] {
-            assert!(protected.covers(Path::new(path)).is_some(), "{path}");
-        }
-        for path in [
-            "/srv/data/files/t/ann/s1",
-            "/srv/data/files/t/ann/s1/a/b",
-            "/srv/data2",
-        ] {
-            assert!(protected.covers(Path::new(path)).is_none(), "{path}");
-        }
-        assert!(protected.reaches_below(Path::new("/srv")));
-    }
-
-    #[test]
-    fn a_rule_knows_what_may_lie_below() {
-        let protected = Protected::of_home(Path::new("/home/u"));
-        assert!(protected.reaches_below(Path::new("/home/U")));
-        assert!(protected.reaches_below(Path::new("/")));
-        assert!(!protected.reaches_below(Path::new("/home/u/src")));
     }
 }
