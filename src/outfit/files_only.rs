@@ -13,36 +13,45 @@ use outfitter_sandbox::{FileLimits, LocalFiles, Protected};
 
 /// Files beneath one directory; commands are refused.
 pub(crate) struct FilesOnly {
+    /// Why there are no commands.
+    why: &'static str,
     info: SandboxInfo,
     files: LocalFiles,
 }
 
 impl FilesOnly {
-    const REASON: &'static str = "there is no program that supervises commands";
+    /// Nobody gave a supervisor.
+    pub(crate) const NO_SUPERVISOR: &'static str = "there is no program that supervises commands";
 
-    /// One over this directory.
+    /// They were left out.
+    pub(crate) const LEFT_OUT: &'static str =
+        "commands are left out, because nothing here holds them back";
+
+    /// One over this directory, without commands because of this.
     pub(crate) fn open(
         root: &Path,
         protected: Protected,
         limits: FileLimits,
+        why: &'static str,
     ) -> Result<Arc<dyn Sandbox>, FilesError> {
         let files = LocalFiles::open(root, protected)?.with_limits(limits);
         let info = SandboxInfo {
             backend: "none".to_owned(),
             level: Level::None,
             isolating: false,
-            missing: vec![Self::REASON.to_owned()],
+            missing: vec![why.to_owned()],
             workspace: files.workspace().to_owned(),
             network: false,
             account: None,
         };
-        Ok(Arc::new(Self { info, files }))
+        Ok(Arc::new(Self { why, info, files }))
     }
 
-    fn refuse<T>() -> Result<T, SandboxError> {
+    fn refuse<T>(&self) -> Result<T, SandboxError> {
+        let hint = (self.why == Self::NO_SUPERVISOR).then_some("give the Builder a supervisor");
         Err(SandboxError::Unavailable {
-            reason: Self::REASON.to_owned(),
-            hint: Some("give the Builder a supervisor".to_owned()),
+            reason: self.why.to_owned(),
+            hint: hint.map(str::to_owned),
         })
     }
 }
@@ -54,7 +63,7 @@ impl Sandbox for FilesOnly {
     }
 
     async fn spawn(&self, _: CommandSpec) -> Result<JobId, SandboxError> {
-        Self::refuse()
+        self.refuse()
     }
 
     async fn output(

@@ -42,7 +42,11 @@ impl Outfitter {
         let most = self.file_limits(scope, session, workspace);
         let supervisor = self.supervisor.clone().filter(|_| self.runs_commands);
         let Some(supervisor) = supervisor else {
-            return FilesOnly::open(workspace, protected, most).map_err(at(workspace));
+            let why = match &self.supervisor {
+                Some(_) => FilesOnly::LEFT_OUT,
+                None => FilesOnly::NO_SUPERVISOR,
+            };
+            return FilesOnly::open(workspace, protected, most, why).map_err(at(workspace));
         };
         let files = LocalFiles::open(workspace, protected)
             .map_err(at(workspace))?
@@ -305,5 +309,6 @@ pub(super) fn host(environment: &Environment) -> Host {
 
 /// Files beneath a directory, for tests of tools.
 pub(crate) fn files_only(root: &Path) -> Result<Arc<dyn Sandbox>, BuildError> {
-    FilesOnly::open(root, Protected::of_system(), FileLimits::default()).map_err(at(root))
+    let why = FilesOnly::NO_SUPERVISOR;
+    FilesOnly::open(root, Protected::of_system(), FileLimits::default(), why).map_err(at(root))
 }
