@@ -42,6 +42,10 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "it is kept on this machine, where no command of the other one is",
     ),
     (
+        "jobs::a_job_was_deaf_once_it_had_printed_as_much_as_is_kept",
+        "the same spools and the same code; 300 MB over a connection take long",
+    ),
+    (
         "opening::a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint",
         "in `ssh::refused`",
     ),
