@@ -79,7 +79,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             }
         };
         let serving = unless(wrong, serving);
-        let ended = until_stopped_by(signals, &cancel, serving).await;
+        let ended = Box::pin(until_stopped_by(signals, &cancel, serving)).await;
         whole.disconnect().await;
         ended??;
         Ok(ExitCode::SUCCESS)

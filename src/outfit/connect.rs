@@ -89,7 +89,8 @@ impl Outfitter {
             return Ok(());
         }
         let source = Arc::new(self.programs_beside(supervisor)?);
-        self.register(&[source.clone()])?;
+        let offered: Arc<dyn ToolSource> = source.clone();
+        self.register(std::slice::from_ref(&offered))?;
         let (programs, skills) = (self.programs.clone(), self.skills.clone());
         let config = self.config();
         state.programs = Some(self.connections.go_on(async move {

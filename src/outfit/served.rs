@@ -222,7 +222,7 @@ fn is_idle(place: &Place) -> bool {
     alone && place.get().is_none_or(idle)
 }
 
-fn unavailable(error: BuildError) -> CallHostError {
+fn unavailable(error: &BuildError) -> CallHostError {
     CallHostError::Unavailable(error.to_info().message)
 }
 
@@ -232,7 +232,7 @@ impl SessionSource for Served {
         let (proxy, sandbox) = self
             .kept(&Scope::from(&*who), id, who.role)
             .await
-            .map_err(unavailable)?;
+            .map_err(|error| unavailable(&error))?;
         Ok(Session {
             id: id.clone(),
             who,
@@ -247,14 +247,14 @@ impl SessionSource for Served {
         self.whole
             .settle(Needed::Everything)
             .await
-            .map_err(unavailable)
+            .map_err(|error| unavailable(&error))
     }
 
     async fn ready_for(&self, tool: &str) -> Result<(), CallHostError> {
         self.whole
             .settle(Needed::Tool(tool))
             .await
-            .map_err(unavailable)
+            .map_err(|error| unavailable(&error))
     }
 }
 
