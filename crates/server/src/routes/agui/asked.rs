@@ -174,12 +174,12 @@ fn answers(
     }
     let answers: Result<Vec<Answered>, Problem> = resolutions
         .into_iter()
-        .map(|resolution| answer(who, resolution))
+        .map(|resolution| answer(who, &resolution))
         .collect();
     Ok(Input::Answers(answers?))
 }
 
-fn answer(who: &Principal, resolution: Resolution) -> Result<Answered, Problem> {
+fn answer(who: &Principal, resolution: &Resolution) -> Result<Answered, Problem> {
     let interrupt = resolution.interrupt.id.clone();
     let (value, by) = match resolution.status {
         ResumeStatus::Cancelled => (Value::Null, AnswerKind::Cancelled),
@@ -187,7 +187,7 @@ fn answer(who: &Principal, resolution: Resolution) -> Result<Answered, Problem> 
             let by = AnswerKind::Subject {
                 subject: who.subject.clone(),
             };
-            (value(&resolution)?, by)
+            (value(resolution)?, by)
         }
     };
     Ok(Answered {
