@@ -57,7 +57,7 @@ fn each<'a>(
         // A flag has its value behind it, but for one that is another flag.
         let value = before.is_some_and(is_secret_flag) && !arg.starts_with("--");
         match value {
-            true => take(arg, &[0..arg.len()]),
+            true => take(arg, std::slice::from_ref(&(0..arg.len()))),
             false => take(arg, &pairs(arg)),
         }
         before = Some(arg);

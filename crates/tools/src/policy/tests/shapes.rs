@@ -143,7 +143,7 @@ fn a_command_that_was_approved_asked_again_when_it_was_waited_for_otherwise(#[ca
 fn what_a_tool_from_elsewhere_means_by_its_arguments_is_not_known() {
     let of = |args: &Value| {
         let parts = shape_by(Trust::Remote, Targets::Arguments, "", args).unwrap();
-        parts[0].hash.clone()
+        parts[0].hash
     };
     let without = json!({"text": "x"});
     assert_ne!(
