@@ -381,18 +381,6 @@ fn another_provider_does_not_get_what_the_file_says_of_its_own() {
     "[sandbox]\nbackend = \"passthrough\"\nrequire = \"full\"",
     "outfitter.toml:3:1: `sandbox.require` asks for what the backend `passthrough` never gives"
 )]
-#[case(
-    "[sandbox]\nbackend = \"passthrough\"\nnetwork = [\"crates.io\"]",
-    "outfitter.toml:3:1: `sandbox.network` cannot be held by the backend `passthrough`"
-)]
-#[case(
-    "[sandbox]\nbackend = \"passthrough\"\nnetwork = false",
-    "`local` and `bwrap` can hold it"
-)]
-#[case(
-    "[sandbox]\nbackend = \"passthrough\"\nread = [\"/usr\"]",
-    "`sandbox.read` cannot be held"
-)]
 fn values_must_fit_each_other(#[case] toml: &str, #[case] message: &str) {
     let problems = problems(&World::with(toml), &[]);
     assert_eq!(problems.len(), 1, "{problems:?}");

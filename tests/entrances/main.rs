@@ -36,6 +36,7 @@ mod deleting;
 mod exposure;
 mod far;
 mod left;
+mod listed;
 mod lives;
 mod own_data;
 mod own_jobs;

@@ -7,7 +7,7 @@ use crate::served::{Serving, ends, of, outputs, words};
 use crate::world::World;
 
 /// A world whose commands are not isolated, so that a person must approve them, with this model.
-fn world(turns: &Value, more: &str) -> World {
+pub(crate) fn world(turns: &Value, more: &str) -> World {
     let world = World::new();
     world.write("model.yaml", turns.to_string());
     let toml = format!(
@@ -20,23 +20,23 @@ fn world(turns: &Value, more: &str) -> World {
     world
 }
 
-fn question(id: &str, schema: &Value) -> Value {
+pub(crate) fn question(id: &str, schema: &Value) -> Value {
     let arguments = json!({"question": format!("what of {id}?"), "schema": schema});
     json!({"id": id, "name": "ask_user", "arguments": arguments})
 }
 
-fn touch(id: &str) -> Value {
+pub(crate) fn touch(id: &str) -> Value {
     let command = format!("echo {id} >> done.txt");
     json!({"id": id, "name": "execute_shell_command", "arguments": {"command": command}})
 }
 
-fn turns(calls: &[Value]) -> Value {
+pub(crate) fn turns(calls: &[Value]) -> Value {
     json!([{"tool_calls": calls}, {"text": "all done"}])
 }
 
 /// The ids of what waits, by the calls that wait.
 #[track_caller]
-fn waits(lines: &[Value], kind: &str, call: &str) -> String {
+pub(crate) fn waits(lines: &[Value], kind: &str, call: &str) -> String {
     let asked = of(lines, kind).into_iter();
     let mut asked = asked.filter(|line| line["tool_call_id"] == call);
     let line = asked.next().unwrap_or_else(|| panic!("{lines:#?}"));
@@ -455,55 +455,4 @@ fn a_word_that_a_question_does_not_take_names_those_that_it_takes() {
         ran.shown()
     );
     world.run(&["sessions", "answer", &id, "blue"]).exits(0);
-}
-
-#[test]
-fn a_question_of_a_server_that_was_killed_stood_in_no_list() {
-    let calls = [question("one", &json!({"type": "string"})), touch("two")];
-    let world = world(&turns(&calls), "");
-    let serving = Serving::start(&world);
-    let lines = serving.at.run("s").lines();
-    ends(&lines, "waiting");
-    let asked = [
-        ("question", waits(&lines, "question", "one")),
-        ("approval", waits(&lines, "approval", "two")),
-    ];
-    serving.kill();
-    let listed = world.run(&["sessions", "list", "--json"]).exits(0).json();
-    let shown = world
-        .run(&["sessions", "show", "s", "--json"])
-        .exits(0)
-        .json();
-    for waiting in [&listed["sessions"][0]["waiting"], &shown["waiting"]] {
-        let told = waiting.as_array().unwrap().iter();
-        let told: Vec<_> = told
-            .map(|one| {
-                (
-                    one["kind"].as_str().unwrap(),
-                    one["id"].as_str().unwrap().to_owned(),
-                )
-            })
-            .collect();
-        assert_eq!(told, asked, "{waiting}");
-        let answer = waiting[0]["answer"].as_str().unwrap();
-        assert_eq!(
-            answer,
-            format!("outfitter sessions answer {} VALUE", asked[0].1)
-        );
-    }
-    for args in [&["sessions", "list"][..], &["sessions", "show", "s"]] {
-        let text = world.run(args).exits(0).stdout;
-        assert!(text.contains("what of one?"), "{text}");
-        for (_, id) in &asked {
-            assert!(
-                text.contains(&format!("outfitter sessions answer {id}")),
-                "{text}"
-            );
-        }
-    }
-    for (id, value) in [(&asked[0].1, "word"), (&asked[1].1, "false")] {
-        world.run(&["sessions", "answer", id, value, "--json"]);
-    }
-    let listed = world.run(&["sessions", "list", "--json"]).exits(0).json();
-    assert!(listed["sessions"][0].get("waiting").is_none(), "{listed}");
 }

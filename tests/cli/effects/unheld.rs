@@ -193,3 +193,18 @@ fn metadata_services_are_told_by_their_addresses() {
         "{said}"
     );
 }
+
+#[test]
+fn what_nothing_would_hold_was_called_right() {
+    for (key, value) in [
+        ("network", "[\"crates.io\"]"),
+        ("network", "false"),
+        ("read", "[\"/usr\"]"),
+    ] {
+        let ran = World::with(&format!("{UNHELD}{key} = {value}\n")).run(&["config", "check"]);
+        assert_eq!(ran.code, 2, "{}", ran.shown());
+        let said = format!("`sandbox.{key}` cannot be held by the backend `passthrough`");
+        assert!(ran.shown().contains(&said), "{}", ran.shown());
+        assert!(ran.shown().contains("`local` and `bwrap` can hold it"));
+    }
+}
