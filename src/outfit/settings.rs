@@ -13,7 +13,7 @@ use outfitter_builtin::{
 use outfitter_core::{
     CallFacts, Decision, NameSet, Policy, Principal, Role, Tool, ToolSpec, Verdict,
 };
-use outfitter_net::OwnAddresses;
+use outfitter_net::{AllowedHosts, OwnAddresses};
 use outfitter_text::tokens::{Vocabulary, count_in};
 use outfitter_tools::{
     Approval, DefaultPolicy, PipelineOptions, Presentation, Preset, Presets, Redactor, Rule,
@@ -24,7 +24,7 @@ use secrecy::SecretString;
 
 use super::session::LOCAL;
 use super::{model, plugin_api, prompt};
-use crate::config::sections::{RuleArguments, RuleVerdict};
+use crate::config::sections::{Network, RuleArguments, RuleVerdict};
 use crate::config::{self, Config};
 use crate::env::Environment;
 
@@ -186,10 +186,24 @@ pub(super) fn builtin_options(config: &Config) -> BuiltinOptions {
             enabled: config.web.enabled,
             block_private: config.web.block_private,
             metadata: config.web.metadata.clone(),
+            hosts: fetched_hosts(&config.sandbox.network),
             max_bytes: config.web.max_bytes.into(),
             timeout: Duration::from_secs(config.web.timeout_seconds.into()),
             user_agent: config.web.user_agent.clone(),
         },
+    }
+}
+
+/// The hosts that the program's own fetching is kept to, where commands are kept to a list. Whether
+/// there is a network for commands at all says nothing of it: that is `[web] enabled`.
+fn fetched_hosts(network: &Network) -> Option<Arc<AllowedHosts>> {
+    match network {
+        Network::All(_) => None,
+        Network::Hosts(hosts) => {
+            // A list that names no host was refused; what is left of it opens nothing.
+            let hosts = AllowedHosts::parse(hosts.iter().map(String::as_str));
+            Some(Arc::new(hosts.unwrap_or_default()))
+        }
     }
 }
 

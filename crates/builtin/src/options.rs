@@ -1,7 +1,10 @@
 //! What the configuration decides about these tools.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
+
+use outfitter_net::AllowedHosts;
 
 /// What the configuration decides. The defaults are those of an empty file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,6 +68,8 @@ pub struct WebOptions {
     pub block_private: bool,
     /// `metadata`: the addresses of metadata services that are reached without `block_private`.
     pub metadata: Vec<IpAddr>,
+    /// `[sandbox] network`, where it lists hosts: nothing else is fetched.
+    pub hosts: Option<Arc<AllowedHosts>>,
     /// `max_bytes`: how much of one page is read, unpacked.
     pub max_bytes: u64,
     /// `timeout_seconds`: how long a page may take that no call gives a time.
@@ -79,6 +84,7 @@ impl Default for WebOptions {
             enabled: true,
             block_private: true,
             metadata: Vec::new(),
+            hosts: None,
             max_bytes: 5_242_880,
             timeout: Duration::from_secs(30),
             user_agent: None,

@@ -7,6 +7,7 @@
 //!
 //! * [`Client`] and [`ClientOptions`]: the client and its policy.
 //! * [`address`]: which addresses are public.
+//! * [`AllowedHosts`]: a list of hosts that may be reached.
 //! * [`get_following`] and [`read_body`]: redirects by hand, bodies to a bound.
 //! * [`OwnAddresses`]: where this process listens itself, which nothing it fetches may reach.
 //! * [`NetError`]: what can go wrong, ready to be shown.
@@ -19,6 +20,7 @@ mod error;
 mod follow;
 mod guard;
 mod header;
+mod hosts;
 mod options;
 mod own;
 mod tls;
@@ -29,6 +31,7 @@ pub use error::{Cause, NetError, Origin};
 pub use follow::{Followed, MAX_REDIRECTS, get_following};
 pub use guard::{AddressGuard, AddressRefused};
 pub use header::secret_header;
+pub use hosts::{Allowed, AllowedHosts, BadHost, split_host};
 pub use options::{
     CONNECT_TIMEOUT, ClientOptions, POOL_IDLE_TIMEOUT, POOL_MAX_IDLE_PER_HOST, Proxy, Resolver,
     Roots,

@@ -3,14 +3,14 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use outfitter_core::{Code, ToolContext, ToolError, chain};
+use outfitter_core::{Code, ErrorInfo, ToolContext, ToolError, chain};
 use outfitter_net::reqwest::Url;
 use outfitter_net::reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
 };
 use outfitter_net::{
-    ACCEPTED_ENCODINGS, Body, Client, ClientOptions, NetError, OwnAddresses, get_following,
-    read_body,
+    ACCEPTED_ENCODINGS, Allowed, Body, Client, ClientOptions, NetError, OwnAddresses,
+    get_following, read_body,
 };
 
 use super::hops::Hops;
@@ -29,7 +29,7 @@ pub(crate) struct Bounds {
 /// Why there is nothing.
 enum Failed {
     Net(NetError),
-    /// A redirect that may not be followed.
+    /// An address that may not be reached, or a redirect that may not be followed.
     Hop(ToolError),
 }
 
@@ -65,6 +65,8 @@ pub struct Fetcher {
     options: WebOptions,
     own: OwnAddresses,
     client: OnceLock<Client>,
+    /// For what a list of hosts opens by its name only, where `client` reaches private addresses.
+    public: OnceLock<Client>,
 }
 
 impl Fetcher {
@@ -75,6 +77,7 @@ impl Fetcher {
             options: options.clone(),
             own: own.clone(),
             client: OnceLock::new(),
+            public: OnceLock::new(),
         }
     }
 
@@ -84,7 +87,8 @@ impl Fetcher {
         Self {
             options: options.clone(),
             own: OwnAddresses::default(),
-            client: OnceLock::from(client),
+            client: OnceLock::from(client.clone()),
+            public: OnceLock::from(client),
         }
     }
 
@@ -93,8 +97,14 @@ impl Fetcher {
         self.options.timeout
     }
 
-    fn client(&self) -> Result<&Client, NetError> {
-        if let Some(client) = self.client.get() {
+    /// The client for what is reached so.
+    fn client(&self, allowed: Allowed) -> Result<&Client, NetError> {
+        let public = match allowed {
+            Allowed::AsItIs => self.options.block_private,
+            Allowed::IfPublic => true,
+        };
+        let place = if public { &self.public } else { &self.client };
+        if let Some(client) = place.get() {
             return Ok(client);
         }
         let mut options = ClientOptions {
@@ -105,12 +115,44 @@ impl Fetcher {
         if let Some(agent) = &self.options.user_agent {
             options.user_agent.clone_from(agent);
         }
-        let client = if self.options.block_private {
+        let client = if public {
             Client::public_only(options)?
         } else {
             Client::without_metadata(options)?
         };
-        Ok(self.client.get_or_init(|| client))
+        Ok(place.get_or_init(|| client))
+    }
+
+    /// How a URL may be reached where hosts are listed: `[sandbox] network`.
+    fn listed(&self, url: &Url) -> Result<Allowed, ToolError> {
+        let Some(hosts) = &self.options.hosts else {
+            return Ok(Allowed::AsItIs);
+        };
+        let host = url.host_str().unwrap_or_default();
+        let port = url.port_or_known_default().unwrap_or_default();
+        hosts.allow(host, port).ok_or_else(|| {
+            let message =
+                format!("{host}:{port} is not permitted: [sandbox] network does not list it");
+            let error = ErrorInfo::new(Code::NotPermitted, message);
+            let hint = "the operator can add it there; do not try it by another address";
+            error.with_hint(hint).into()
+        })
+    }
+
+    /// Whether a redirect leads where it may, being reached as the first address is.
+    fn listed_onward(&self, first: Allowed, to: &Url) -> Result<(), ToolError> {
+        match (first, self.listed(to)?) {
+            // The client that is in use reaches private addresses too.
+            (Allowed::AsItIs, Allowed::IfPublic) if !self.options.block_private => {
+                let message = format!(
+                    "it leads on from an address to {to}, which [sandbox] network lists by its name"
+                );
+                let error = ErrorInfo::new(Code::NotPermitted, message);
+                let hint = "fetch that address, if it is wanted";
+                Err(error.with_hint(hint).into())
+            }
+            (Allowed::AsItIs | Allowed::IfPublic, _) => Ok(()),
+        }
     }
 
     /// Fetches one, all hops within `timeout`, at most `max` bytes and never more than
@@ -142,8 +184,12 @@ impl Fetcher {
 
     async fn all_of(&self, url: Url, max: u64, hops: &Hops<'_>) -> Result<Fetched, Failed> {
         let max = to_usize(max.min(self.options.max_bytes));
-        let may = |from: &Url, to: &Url| hops.judge(from, to).map_err(Failed::Hop);
-        let found = get_following(self.client()?, url, &headers(), may).await?;
+        let first = self.listed(&url).map_err(Failed::Hop)?;
+        let may = |from: &Url, to: &Url| {
+            self.listed_onward(first, to).map_err(Failed::Hop)?;
+            hops.judge(from, to).map_err(Failed::Hop)
+        };
+        let found = get_following(self.client(first)?, url, &headers(), may).await?;
         let content_type = found.response.headers().get(CONTENT_TYPE);
         let content_type = content_type
             .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())

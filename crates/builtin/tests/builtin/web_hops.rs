@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use outfitter_builtin::{AnalyzeImage, FetchWebpages, Fetcher, FileAccess, FilesOptions};
+use outfitter_builtin::{
+    AnalyzeImage, FetchWebpages, Fetcher, FileAccess, FilesOptions, WebOptions,
+};
 use outfitter_core::{Code, Decision, Onward, ToolName};
-use outfitter_net::OwnAddresses;
+use outfitter_net::{AllowedHosts, OwnAddresses};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -193,4 +195,71 @@ async fn metadata_services_stay_closed_where_private_addresses_are_open() {
     for page in outcome.result["results"].as_array().unwrap() {
         assert_eq!(page["error"]["code"], "not_permitted", "{page}");
     }
+}
+
+/// `[sandbox] network` with these hosts, and private addresses open.
+fn listing(hosts: &[&str]) -> WebOptions {
+    let hosts = AllowedHosts::parse(hosts.iter().copied()).unwrap();
+    WebOptions {
+        hosts: Some(Arc::new(hosts)),
+        ..open()
+    }
+}
+
+#[rstest]
+#[case::another_host(&["example.com"], "127.0.0.1", Some("[sandbox] network does not list it"))]
+#[case::an_empty_list(&[], "127.0.0.1", Some("[sandbox] network does not list it"))]
+#[case::by_its_address(&["127.0.0.1"], "127.0.0.1", None)]
+#[case::by_its_name_as_an_operator_wrote_it(&["localhost"], "localhost", None)]
+#[case::by_a_number_that_is_not_listed(&["localhost"], "2130706433", Some("127.0.0.1:"))]
+#[case::by_another_port(&["127.0.0.1:1"], "127.0.0.1", Some("[sandbox] network does not list it"))]
+#[case::a_name_that_leads_inward(&["x.localhost"], "x.localhost", Some("failed to"))]
+#[tokio::test]
+async fn a_list_of_hosts_did_not_hold_for_fetch_webpages(
+    #[case] hosts: &[&str],
+    #[case] host: &str,
+    #[case] refused: Option<&str>,
+) {
+    let (address, count) = serve_paths(&[("/", "")]);
+    let url = format!("http://{host}:{}/", address.port());
+    let got = fetch(&listing(hosts), json!({ "urls": [url] })).await;
+    let one = &got.result["results"][0];
+    match refused {
+        None => assert_eq!(one["content"], "here", "{one}"),
+        Some(why) => {
+            let message = one["error"]["message"].as_str().unwrap();
+            assert!(message.contains(why), "{message}");
+        }
+    }
+    let reached = usize::from(refused.is_none());
+    assert_eq!(count.load(Ordering::SeqCst), reached);
+}
+
+#[rstest]
+#[case::off_the_list("http://localhost:", "does not list it")]
+#[case::to_a_name("http://name.example:", "lists by its name")]
+#[tokio::test]
+async fn a_redirect_led_off_the_list_of_hosts(#[case] to: &str, #[case] why: &str) {
+    let (there, reached) = serve_paths(&[("/", "")]);
+    let to: &'static str = format!("{to}{}/", there.port()).leak();
+    let (address, _) = serve_paths(vec![("/", to)].leak());
+    let options = listing(&["127.0.0.1", "name.example"]);
+    let got = fetch(&options, json!({ "urls": [format!("http://{address}/")] })).await;
+    let error = &got.result["results"][0]["error"];
+    assert_eq!(error["code"], "not_permitted");
+    assert!(error["message"].as_str().unwrap().contains(why), "{error}");
+    assert_eq!(reached.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn a_list_of_hosts_did_not_hold_for_pictures() {
+    let (address, reached) = serve_paths(&[("/", "")]);
+    let fetcher = Fetcher::new(&listing(&["example.com"]), &OwnAddresses::default());
+    let access = FileAccess::new(&FilesOptions::default());
+    let tool = AnalyzeImage::new(access, Some(Arc::new(fetcher)));
+    let args = json!({ "image": format!("http://{address}/") });
+    let error = call(&tool, &reader(), args).await.unwrap_err();
+    assert_eq!(error.info().code, Code::NotPermitted);
+    assert!(error.info().message.contains("[sandbox] network"));
+    assert_eq!(reached.load(Ordering::SeqCst), 0);
 }

@@ -1,17 +1,15 @@
 //! The network by host: commands have a network of their own, whose one way out is a proxy of ours.
 //!
-//! - [`hosts`]: which hosts
 //! - `request`: what a command asks the proxy for
 //! - `proxy`: the way out of one command
 
-pub mod hosts;
 pub(crate) mod proxy;
 mod request;
 
 use std::ffi::OsString;
 use std::sync::Arc;
 
-pub use hosts::{AllowedHosts, BadHost};
+pub use outfitter_net::{AllowedHosts, BadHost};
 use outfitter_process::OUTLET;
 
 use crate::environment::set;

@@ -13,8 +13,8 @@ use tokio::net::{TcpListener, TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::hosts::{Allowed, AllowedHosts};
 use super::request::{Kind, MAX_HEAD, Request, parse};
+use outfitter_net::{Allowed, AllowedHosts};
 
 /// Connections of one command at a time; more wait.
 const MAX_CONNECTIONS: usize = 64;

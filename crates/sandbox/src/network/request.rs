@@ -1,7 +1,7 @@
 //! What a command asks the proxy for: the head of one request of HTTP/1.1 (RFC 9110 §9.3.6 for
 //! `CONNECT`, RFC 9112 §3.2.2 for the absolute form).
 
-use super::hosts::split;
+use outfitter_net::split_host;
 
 /// A head is no longer.
 pub(super) const MAX_HEAD: usize = 32 * 1024;
@@ -44,7 +44,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
         return None;
     }
     if method == "CONNECT" {
-        let (host, port) = split(target)?;
+        let (host, port) = split_host(target)?;
         return Some(Request {
             host: host.to_owned(),
             port: port?,
@@ -60,7 +60,7 @@ pub(super) fn parse(head: &[u8]) -> Option<Request> {
     if authority.contains('@') {
         return None;
     }
-    let (host, port) = split(authority)?;
+    let (host, port) = split_host(authority)?;
     let path = match path.as_bytes().first() {
         Some(b'/') => path.to_owned(),
         _ => format!("/{path}"),

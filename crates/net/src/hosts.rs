@@ -1,8 +1,8 @@
-//! Hosts that commands may reach.
+//! A list of hosts that may be reached, as an operator writes it.
 
 use std::net::{IpAddr, SocketAddr};
 
-use outfitter_net::OwnAddresses;
+use crate::OwnAddresses;
 
 /// A list of hosts.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub struct BadHost(String);
 
 /// How a host is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Allowed {
+pub enum Allowed {
     /// By its name: what it resolves to has to be public, or named by its address as well. Else whoever
     /// has the name would choose what of a private network is open.
     IfPublic,
@@ -82,12 +82,14 @@ impl AllowedHosts {
     }
 
     /// Whether a connection would come back to this process.
-    pub(crate) fn is_own(&self, address: SocketAddr) -> bool {
+    #[must_use]
+    pub fn is_own(&self, address: SocketAddr) -> bool {
         self.own.reaches(address)
     }
 
     /// Whether this address is itself among them.
-    pub(crate) fn name_address(&self, address: SocketAddr) -> bool {
+    #[must_use]
+    pub fn name_address(&self, address: SocketAddr) -> bool {
         let mut rules = self.rules.iter();
         rules.any(|rule| {
             rule.port.is_none_or(|only| only == address.port()) && rule.host.has(address.ip())
@@ -95,12 +97,13 @@ impl AllowedHosts {
     }
 
     /// The hosts as a configuration has them.
-    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+    pub fn names(&self) -> impl Iterator<Item = String> {
         self.rules.iter().map(ToString::to_string)
     }
 
-    /// Whether a command may reach this port of this host, and how that is to be understood.
-    pub(crate) fn allow(&self, host: &str, port: u16) -> Option<Allowed> {
+    /// Whether this port of this host may be reached, and how that is to be understood.
+    #[must_use]
+    pub fn allow(&self, host: &str, port: u16) -> Option<Allowed> {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let address = bare(&host).parse::<IpAddr>().ok();
         self.rules
@@ -136,7 +139,7 @@ impl Rule {
             let host = Host::net(bare(address).parse().ok()?, bits.parse().ok()?)?;
             return Some(Self { host, port });
         }
-        let (host, port) = split(text)?;
+        let (host, port) = split_host(text)?;
         Some(Self {
             host: Host::parse(host)?,
             port,
@@ -205,8 +208,10 @@ impl Host {
     }
 }
 
-/// A host and its port, if there is one. An IPv6 address with a port stands in brackets.
-pub(crate) fn split(text: &str) -> Option<(&str, Option<u16>)> {
+/// A host and its port, if there is one. An IPv6 address with a port stands in brackets. None where a
+/// bracket or a port is none.
+#[must_use]
+pub fn split_host(text: &str) -> Option<(&str, Option<u16>)> {
     if text.parse::<IpAddr>().is_ok() {
         return Some((text, None));
     }
