@@ -128,6 +128,8 @@ pub struct Exit {
     pub duration: Duration,
     /// How many processes it had left behind that were then killed.
     pub killed_children: u32,
+    /// Process ids of it that outlived even `SIGKILL`, as its tree counts them: they may still run.
+    pub survivors: Vec<u32>,
     /// Bytes it wrote to its standard output.
     pub stdout_bytes: u64,
     /// Bytes it wrote to its standard error.

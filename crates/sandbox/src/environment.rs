@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use outfitter_core::SandboxError;
+
 use crate::host::Host;
 use crate::roots::ReadableRoots;
 use crate::scratch::Layout;
@@ -100,6 +102,23 @@ pub(crate) fn set(
 pub(crate) fn is_variable(name: &str) -> bool {
     let is_word = |character: char| character.is_ascii_alphanumeric() || character == '_';
     name.chars().all(is_word) && name.starts_with(|first: char| !first.is_ascii_digit())
+}
+
+/// What the names of our own variables begin with: those that commands are given, and those of the
+/// scripts that start them.
+const OURS: &[&str] = &["OUTFITTER_", "_outfitter_"];
+
+/// Refuses what a call would put in the place of a variable of ours: by one of them a command is
+/// found when it is to end.
+pub(crate) fn without_ours(env: &[(String, String)]) -> Result<(), SandboxError> {
+    let is_ours = |name: &str| OURS.iter().any(|ours| name.starts_with(ours));
+    match env.iter().find(|(name, _)| is_ours(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(SandboxError::Invalid(format!(
+            "its env sets {name}, and names that begin with OUTFITTER_ or _outfitter_ are ours; \
+             leave it out"
+        ))),
+    }
 }
 
 fn path_inside(host: &Host, visible: &Visible<'_>) -> (OsString, Vec<String>) {

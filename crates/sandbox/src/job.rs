@@ -1,6 +1,7 @@
 //! One job: a running child, its spool, and who waits for it.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -51,7 +52,6 @@ struct Desk {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ended {
     pub(crate) exit: Exit,
-    pub(crate) survivors: Vec<u32>,
 }
 
 /// How a job is to be run and known.
@@ -60,6 +60,8 @@ pub(crate) struct Plan {
     pub(crate) command: String,
     pub(crate) started: UnixMs,
     pub(crate) timeout: Duration,
+    /// Where it begins, as far as that is a directory of this machine.
+    pub(crate) workdir: PathBuf,
     pub(crate) view: Option<Arc<View>>,
     pub(crate) records: Arc<Records>,
 }
@@ -78,6 +80,7 @@ pub(crate) struct Runner {
     state: watch::Sender<State>,
     requests: mpsc::Receiver<Duration>,
     timeout: Duration,
+    workdir: PathBuf,
     view: Option<Arc<View>>,
     records: Arc<Records>,
     notices: Vec<String>,
@@ -94,6 +97,7 @@ impl Job {
             state: desk.state,
             requests: desk.requests,
             timeout: plan.timeout,
+            workdir: plan.workdir,
             view: plan.view,
             records: plan.records,
             notices: Vec::new(),
@@ -126,10 +130,7 @@ impl Job {
             notices: vec![INTERRUPTED.to_owned()],
             ..Exit::default()
         });
-        let ended = Ended {
-            exit,
-            survivors: Vec::new(),
-        };
+        let ended = Ended { exit };
         let (_, state) = watch::channel(State {
             tally,
             ended: Some(ended),
@@ -225,7 +226,6 @@ impl Job {
                 notices: vec!["the session ended, and this command with it".to_owned()],
                 ..Exit::default()
             },
-            survivors: Vec::new(),
         })
     }
 
@@ -302,7 +302,11 @@ impl Runner {
             .iter()
             .filter(|(stream, _)| *stream == Stream::Stderr);
         let said: Vec<u8> = said.flat_map(|(_, bytes)| bytes.iter().copied()).collect();
-        view.refusals(&String::from_utf8_lossy(&said))
+        view.refusals(
+            &String::from_utf8_lossy(&said),
+            &self.workdir,
+            &self.job.command,
+        )
     }
 
     fn ended(&mut self, over: Over, tally: &Tally, timed_out: bool) -> Ended {
@@ -330,13 +334,13 @@ impl Runner {
                 interrupted: over.interrupted,
                 duration: self.begun.elapsed(),
                 killed_children: over.killed_children,
+                survivors: over.survivors,
                 stdout_bytes: tally.stdout,
                 stderr_bytes: tally.stderr,
                 dropped_bytes: self.job.spool.dropped(),
                 refusals,
                 notices,
             },
-            survivors: over.survivors,
         }
     }
 }

@@ -13,6 +13,7 @@ use outfitter_core::{
 };
 use tokio::task::JoinSet;
 
+use crate::environment::without_ours;
 use crate::job::{Job, Plan};
 use crate::launch::Launch;
 use crate::occupied::Occupied;
@@ -114,12 +115,14 @@ impl Jobs {
         command: CommandSpec,
         writing: impl Send + 'static,
     ) -> Result<JobId, SandboxError> {
+        without_ours(&command.env)?;
         let _starting = self.make_room()?;
         let plan = Plan {
             id: JobId::mint(&*self.clock),
             command: shown(&command.command),
             started: self.clock.now(),
             timeout: command.timeout,
+            workdir: self.launch.workdir(&command.workdir),
             view: self.launch.view(),
             records: self.records.clone(),
         };
@@ -181,7 +184,7 @@ impl Jobs {
         job.ask_to_end(grace);
         Ok(Killed {
             was_running: true,
-            survivors: job.ended().await.survivors,
+            survivors: job.ended().await.exit.survivors,
         })
     }
 

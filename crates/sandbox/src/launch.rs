@@ -36,6 +36,11 @@ pub(crate) trait Launch: Send + Sync {
     fn view(&self) -> Option<Arc<View>> {
         None
     }
+
+    /// Where a command of this working directory begins, for what is said of relative paths.
+    fn workdir(&self, workdir: &str) -> PathBuf {
+        PathBuf::from(workdir)
+    }
 }
 
 /// How every command of the session is run.
@@ -66,7 +71,12 @@ impl Launch for Manner {
             doing: "restore the scratch folder".to_owned(),
             source,
         })?;
-        let workdir = self.workdir(&command.workdir)?;
+        if command.workdir.contains('\0') {
+            return Err(SandboxError::Invalid(
+                "the working directory contains a zero byte".to_owned(),
+            ));
+        }
+        let workdir = self.workdir(&command.workdir);
         let (spec, ready) = self.child(command, workdir)?;
         let spawned = spawn(&self.supervisor, spec).await;
         let mut spawned = spawned.map_err(sandbox_error)?;
@@ -79,6 +89,14 @@ impl Launch for Manner {
 
     fn view(&self) -> Option<Arc<View>> {
         self.view.clone()
+    }
+
+    fn workdir(&self, workdir: &str) -> PathBuf {
+        match workdir {
+            "" | "." => self.workspace.clone(),
+            // An absolute one replaces it: whether a command may be there is for the sandbox.
+            other => self.workspace.join(other),
+        }
     }
 }
 
@@ -96,19 +114,6 @@ impl Manner {
             ways.spawn(serve(listener, hosts, refusals.clone()));
         }
         Ok(Started::new(spawned, refusals, ways))
-    }
-
-    fn workdir(&self, workdir: &str) -> Result<PathBuf, SandboxError> {
-        if workdir.contains('\0') {
-            return Err(SandboxError::Invalid(
-                "the working directory contains a zero byte".to_owned(),
-            ));
-        }
-        Ok(match workdir {
-            "" | "." => self.workspace.clone(),
-            // An absolute one replaces it: whether a command may be there is for the sandbox.
-            other => self.workspace.join(other),
-        })
     }
 
     fn child(

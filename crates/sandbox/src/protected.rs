@@ -219,6 +219,15 @@ impl Protected {
         Some(rule.why)
     }
 
+    /// The same, and of what is configuration by its name directly in one of these roots.
+    pub(crate) fn fixes_in(&self, path: &Path, roots: &[PathBuf]) -> Option<&'static str> {
+        let mut beneath = roots.iter().filter_map(|root| path.strip_prefix(root).ok());
+        let is_configuration =
+            |beneath: &Path| CONFIGURATION.iter().any(|name| beneath.starts_with(name));
+        self.fixes(path)
+            .or_else(|| beneath.any(is_configuration).then_some(WHY_CONFIGURATION))
+    }
+
     /// What may be read and not written and exists now, in the home directories and directly in
     /// these roots, for a sandbox that keeps it so.
     pub(crate) fn existing_fixed(&self, roots: &[PathBuf]) -> Vec<PathBuf> {

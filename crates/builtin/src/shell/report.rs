@@ -248,14 +248,23 @@ impl Ending {
     fn outcome(self, result: Map<String, Value>) -> Outcome {
         let mut outcome = Outcome::json(Value::Object(result));
         outcome.artifacts.extend(self.collected.artifact);
+        let is_gone = self.exit.survivors.is_empty();
         match self.end {
             End::Completed => outcome,
-            End::OutOfTime => {
+            End::OutOfTime if is_gone => {
                 outcome.stopped(Code::Timeout, "the command ran out of time and was killed")
             }
-            End::Cancelled => {
+            End::OutOfTime => outcome.stopped(
+                Code::Timeout,
+                "the command ran out of time, and not all of it could be killed",
+            ),
+            End::Cancelled if is_gone => {
                 outcome.stopped(Code::Cancelled, "the command was stopped and killed")
             }
+            End::Cancelled => outcome.stopped(
+                Code::Cancelled,
+                "the command was stopped, and not all of it could be killed",
+            ),
             End::Lost => outcome.stopped(
                 Code::Interrupted,
                 "the task is lost: the program that ran it ended, and the command with it; look at \
@@ -294,6 +303,14 @@ fn notices(mut notices: Vec<String>, collected: Vec<String>, exit: &Exit) -> Vec
              in the foreground with a small block_until_ms"
                 .to_owned(),
         );
+    }
+    if !exit.survivors.is_empty() {
+        let pids: Vec<String> = exit.survivors.iter().map(u32::to_string).collect();
+        notices.push(format!(
+            "survivors: SIGKILL was sent and these processes of the command have not ended: {}; they \
+             may still run",
+            pids.join(", ")
+        ));
     }
     if exit.dropped_bytes > 0 {
         notices.push(format!(

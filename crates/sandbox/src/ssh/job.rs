@@ -150,11 +150,6 @@ impl RemoteCommand {
                 } else {
                     killed
                 };
-                if !survivors.is_empty() {
-                    let many = survivors.len();
-                    let notice = format!("{many} processes outlived SIGKILL");
-                    self.over.notices.push(notice);
-                }
                 self.over.survivors = survivors;
             }
             Ok(None) | Err(_) => self.over.notices.push(UNKNOWN.to_owned()),

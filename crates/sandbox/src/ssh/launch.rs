@@ -22,6 +22,9 @@ use crate::running::Running;
 /// (`MaxSessions`): files have one of them, packs that are laid in one, and two are for ending jobs.
 pub const MAX_REMOTE_JOBS: usize = 6;
 
+/// By this the processes of a job are found there.
+const JOB_VARIABLE: &str = "OUTFITTER_JOB";
+
 /// How long the other machine may take to start a command.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -44,7 +47,7 @@ impl Launch for There {
     }
 
     async fn start(&self, id: &JobId, command: &CommandSpec) -> Result<Running, SandboxError> {
-        let variables = self.environment(command)?;
+        let variables = self.environment(id, command)?;
         let program = program(command)?;
         let dir = match command.workdir.as_str() {
             "" => ".",
@@ -94,8 +97,10 @@ impl Launch for There {
 
 impl There {
     /// The environment, as it is sent: never in a line, which others there may see.
-    fn environment(&self, command: &CommandSpec) -> Result<String, SandboxError> {
-        let named = self.passed.iter().chain(&command.env);
+    fn environment(&self, id: &JobId, command: &CommandSpec) -> Result<String, SandboxError> {
+        // Last, so that nothing takes its place.
+        let mark = [(JOB_VARIABLE.to_owned(), id.to_string())];
+        let named = self.passed.iter().chain(&command.env).chain(&mark);
         for (name, value) in named.clone() {
             if !is_variable(name) {
                 return Err(SandboxError::Invalid(format!(

@@ -43,7 +43,6 @@ fi
 exec 3<&-
 echo "$mark started $$"
 unset PWD OLDPWD SHLVL
-export "OUTFITTER_JOB=$job"
 while [ "$_outfitter_left" -gt 0 ]; do
     export "$1"
     shift

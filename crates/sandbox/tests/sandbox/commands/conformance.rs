@@ -58,12 +58,20 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "in `ssh::jobs`: it never says that it isolates",
     ),
     (
+        "survivors::a_process_that_no_signal_reaches_was_told_as_killed",
+        "the same result and the same code; what the other machine says is read in `ssh::script`",
+    ),
+    (
         "told::a_job_whose_output_is_gone_is_known_by_its_name",
         "the same records and the same code, of files on this machine",
     ),
     (
         "told::a_refused_path_is_told_with_the_key_that_would_allow_it",
         "nothing is refused there that a key of ours would allow",
+    ),
+    (
+        "told::a_path_that_is_not_shown_was_told_as_absent",
+        "everything that the account has is shown there",
     ),
     (
         "told::only_the_last_output_is_left_for_a_later_program",

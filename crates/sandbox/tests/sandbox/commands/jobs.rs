@@ -414,3 +414,20 @@ async fn a_job_was_deaf_once_it_had_printed_as_much_as_is_kept() {
         exit.notices
     );
 }
+
+on_every_backend! {
+    /// By one of these a command over SSH is found when it is to end; a call put another in its
+    /// place, and outlived its end.
+    #[case("OUTFITTER_JOB")]
+    #[case("OUTFITTER_ANYTHING")]
+    #[case("_outfitter_left")]
+    async fn a_call_took_the_name_of_a_variable_of_ours(world, sandbox, backend, name: &str) {
+        let mut command = shell("touch ran");
+        command.env = vec![("A".to_owned(), "1".to_owned()), (name.to_owned(), "zz".to_owned())];
+        match sandbox.spawn(command).await {
+            Err(SandboxError::Invalid(why)) => assert!(why.contains(name), "{why}"),
+            other => panic!("{backend:?}: {other:?}"),
+        }
+        assert!(!world.workspace.join("ran").exists());
+    }
+}

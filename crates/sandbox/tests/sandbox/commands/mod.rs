@@ -12,5 +12,6 @@ mod opening;
 mod programs;
 mod reach;
 mod startup;
+mod survivors;
 mod told;
 mod toolchains;

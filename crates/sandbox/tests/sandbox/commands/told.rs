@@ -148,3 +148,58 @@ async fn a_refused_path_is_told_with_the_key_that_would_allow_it(
     };
     assert_eq!(exit.refusals, [refusal]);
 }
+
+/// What is not shown was taken for something that is not there, and nothing said otherwise.
+#[rstest]
+#[tokio::test]
+async fn a_path_that_is_not_shown_was_told_as_absent(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] backend: Backend,
+) {
+    let world = World::new();
+    let outside = tempfile::tempdir_in("/var").or_else(|_| tempfile::tempdir_in("/home"));
+    let Ok(outside) = outside else {
+        crate::commands::kit::say("SKIPPED(not-root): nothing outside can be made here");
+        return;
+    };
+    std::fs::write(outside.path().join("there"), "").unwrap();
+    std::fs::write(world.workspace.join("outfitter.toml"), "").unwrap();
+    let beside = world.workspace.with_file_name("beside");
+    std::fs::write(&beside, "").unwrap();
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
+    let there = outside.path().join("there");
+    let line = format!(
+        "cat {}; cd {} && cat there; cat {}; cat {}",
+        there.display(),
+        outside.path().display(),
+        beside.display(),
+        world.workspace.join("nothing").display(),
+    );
+    let job = sandbox.spawn(shell(&line)).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
+    for path in [there, beside] {
+        let refused = outfitter_core::Refused::Path(path);
+        assert!(named.contains(&&refused), "{refused:?}: {exit:?}");
+    }
+    let allow: Vec<_> = exit
+        .refusals
+        .iter()
+        .map(|one| one.allow.as_deref())
+        .collect();
+    assert!(
+        allow.iter().all(|key| *key == Some("[sandbox] read")),
+        "{exit:?}"
+    );
+    if backend == Backend::Partial {
+        return;
+    }
+    let job = sandbox
+        .spawn(shell("echo x >> outfitter.toml"))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(exit.refusals.len(), 1, "{exit:?}");
+    assert_eq!(exit.refusals[0].allow, None);
+}
