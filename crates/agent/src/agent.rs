@@ -2,14 +2,16 @@
 
 use std::sync::{Arc, PoisonError, RwLock, Weak};
 
-use outfitter_core::{CallEnd, Cancel, EventSink, Fence, RawCall, Scope, SessionFacts, SessionId};
+use outfitter_core::{
+    CallEnd, Cancel, EventSink, Fence, RawCall, RunId, Scope, SessionFacts, SessionId,
+};
 
 use crate::RunError;
 use crate::answers;
 use crate::mode;
 use crate::parts::AgentParts;
 use crate::recover;
-use crate::request::{Input, RunEnd, RunRequest, TurnWorkflow};
+use crate::request::{Answered, Input, RunEnd, RunRequest, TurnWorkflow};
 use crate::run::Run;
 use crate::session::{Session, SessionGuard, Sessions};
 use crate::workflow::{WorkflowChoice, Workflows};
@@ -92,10 +94,30 @@ impl Agent {
         let kept = mode::kept(session, &log, &request.input);
         let session = kept.as_ref().unwrap_or(session);
         let run = Run::new(&parts, session, cancel, events, log);
+        taken.answer_to(&run.writer);
         // On the heap: it is large, and whoever runs it need not be.
         let end = Box::pin(run.go(request)).await?;
         taken.keep(run.into_log().await);
         Ok(end)
+    }
+
+    /// Hands answers in to the run that works on the session: they are in its log when this gives
+    /// the run, which goes on with them. None where no run takes any, or none any more; then
+    /// [`run`](Self::run) makes one of them.
+    ///
+    /// # Errors
+    /// [`RunError`] when an answer is not taken, or could not be recorded.
+    pub async fn answer_under_way(
+        &self,
+        session: &Session,
+        answers: Vec<Answered>,
+    ) -> Result<Option<RunId>, RunError> {
+        let Some(writer) = self.sessions.writer(session.scope(), session.id.clone()) else {
+            return Ok(None);
+        };
+        let parts = self.parts();
+        let taken = answers::hand_in(&parts, session, &writer, answers).await?;
+        Ok(taken.then(|| writer.run().clone()))
     }
 
     /// Makes one call without a model: down the same pipeline, into the same log.

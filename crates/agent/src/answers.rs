@@ -10,10 +10,12 @@ use outfitter_tools::{check_answer, check_approval};
 use serde_json::Value;
 
 use crate::error::{AnswerError, RunError};
+use crate::parts::AgentParts;
 use crate::request::{Answered, Input};
 use crate::session::Session;
 use crate::standing;
 use crate::turn_log::TurnLog;
+use crate::writer::Writer;
 
 /// Whether a run with this input can be made at all.
 pub(crate) fn acceptable(
@@ -105,6 +107,32 @@ pub(crate) fn entries(answered: Answered, at: UnixMs) -> [EntryBody; 2] {
         EntryBody::Answer(answer),
         EntryBody::Event(EventBody::Answered { interrupt }),
     ]
+}
+
+/// Records answers in a run that is under way. Gives whether it took them.
+pub(crate) async fn hand_in(
+    parts: &AgentParts,
+    session: &Session,
+    writer: &Writer,
+    answers: Vec<Answered>,
+) -> Result<bool, RunError> {
+    let input = Input::Answers(answers);
+    let to_keep = standing::to_keep(parts, session, writer, &input).await;
+    let now = parts.clock.now();
+    let taken = writer
+        .record_answer(|log| {
+            acceptable(log, session, &input, now)?;
+            let Input::Answers(answers) = input else {
+                return Ok(Vec::new());
+            };
+            let entries = answers.into_iter().map(|answered| entries(answered, now));
+            Ok::<_, RunError>(entries.flatten().collect())
+        })
+        .await?;
+    if taken {
+        standing::keep_all(parts, session, writer, to_keep).await?;
+    }
+    Ok(taken)
 }
 
 /// The questions whose time is up, answered by that.

@@ -10,7 +10,7 @@ use outfitter_core::{
 use outfitter_tools::ToolView;
 
 use crate::meter::Meter;
-use crate::next::{Next, next};
+use crate::next::Next;
 use crate::parts::AgentParts;
 use crate::recover;
 use crate::request::{RunEnd, RunRequest};
@@ -98,11 +98,13 @@ impl<'a> Run<'a> {
 
     async fn make(&self, request: RunRequest) -> Result<RunEnd, JournalError> {
         self.begin(request).await?;
+        self.writer.take_answers(true).await;
         let limits = self.parts.settings.limits;
         let ending = loop {
-            let next = self.writer.folded(|log| next(log, &limits)).await;
+            let next = self.writer.next(&limits).await;
             // What is over is over, whoever wanted to stop it.
             if self.cancel.is_cancelled() && !matches!(next, Next::Finish(_)) {
+                self.writer.take_answers(false).await;
                 self.settle_cancelled().await?;
                 break Ending::of(RunOutcome::Cancelled);
             }
@@ -196,6 +198,7 @@ impl<'a> Run<'a> {
     }
 
     async fn finish(&self, ending: Ending) -> Result<RunEnd, JournalError> {
+        self.writer.take_answers(false).await;
         let broken_off = ending.last.iter().find_map(said);
         let answer = match broken_off {
             Some(said) => said,

@@ -1,7 +1,7 @@
 //! A conversation that a run works on, and the memory of what is known of it.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use outfitter_core::{
     Attended, Log, Principal, Sandbox, Scope, Seq, SessionFacts, SessionId, StoreError, ToolName,
@@ -11,6 +11,7 @@ use outfitter_tools::ToolProxy;
 
 use crate::RunError;
 use crate::turn_log::TurnLog;
+use crate::writer::Writer;
 
 /// Entries read from the log at a time.
 const PAGE: u32 = 1_000;
@@ -106,19 +107,28 @@ struct State {
 }
 
 enum Slot {
-    AtWork,
-    Known { log: Box<TurnLog>, used: u64 },
+    /// With what records of the run that has it, where that takes answers.
+    AtWork(Weak<Writer>),
+    Known {
+        log: Box<TurnLog>,
+        used: u64,
+    },
 }
 
 impl Sessions {
     /// Takes a session for one run.
     pub(crate) fn take(self: &Arc<Self>, scope: Scope, id: SessionId) -> Result<Taken, RunError> {
         let key = (scope, id);
-        let known = match self.lock().slots.insert(key.clone(), Slot::AtWork) {
-            Some(Slot::AtWork) => return Err(RunError::Busy(key.1)),
+        let mut state = self.lock();
+        if let Some(Slot::AtWork(_)) = state.slots.get(&key) {
+            return Err(RunError::Busy(key.1));
+        }
+        let at_work = Slot::AtWork(Weak::new());
+        let known = match state.slots.insert(key.clone(), at_work) {
             Some(Slot::Known { log, .. }) => *log,
-            None => TurnLog::default(),
+            Some(Slot::AtWork(_)) | None => TurnLog::default(),
         };
+        drop(state);
         Ok(Taken {
             sessions: self.clone(),
             key,
@@ -135,9 +145,17 @@ impl Sessions {
     ) -> Result<TurnLog, StoreError> {
         let known = match self.lock().slots.get(&(scope.clone(), id.clone())) {
             Some(Slot::Known { log, .. }) => TurnLog::clone(log),
-            Some(Slot::AtWork) | None => TurnLog::default(),
+            Some(Slot::AtWork(_)) | None => TurnLog::default(),
         };
         read_on(known, log, scope, id).await
+    }
+
+    /// What records of the run that works on a session.
+    pub(crate) fn writer(&self, scope: Scope, id: SessionId) -> Option<Arc<Writer>> {
+        match self.lock().slots.get(&(scope, id)) {
+            Some(Slot::AtWork(writer)) => writer.upgrade(),
+            Some(Slot::Known { .. }) | None => None,
+        }
     }
 
     fn put(&self, key: (Scope, SessionId), log: Option<TurnLog>) {
@@ -156,7 +174,7 @@ impl Sessions {
         };
         let known = |slot: &Slot| match slot {
             Slot::Known { used, .. } => Some(*used),
-            Slot::AtWork => None,
+            Slot::AtWork(_) => None,
         };
         if state.slots.values().filter_map(known).count() > REMEMBERED {
             let oldest = state
@@ -229,6 +247,12 @@ impl Taken {
         let known = self.known.take().unwrap_or_default();
         let (scope, id) = &self.key;
         read_on(known, log, scope, id).await
+    }
+
+    /// Lets answers be handed in to the run that has it.
+    pub(crate) fn answer_to(&self, writer: &Arc<Writer>) {
+        let at_work = Slot::AtWork(Arc::downgrade(writer));
+        self.sessions.lock().slots.insert(self.key.clone(), at_work);
     }
 
     /// Keeps what is known now for the next run.

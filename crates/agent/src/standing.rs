@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::{
-    Answer, ApprovalId, ApprovalScope, ApprovalStore, Attended, Clock, Hash, Interrupt, Principal,
-    SandboxInfo, Scope, StandingApproval, UnixMs, WorkspaceOf,
+    Answer, ApprovalId, ApprovalScope, ApprovalStore, Attended, Clock, Hash, Interrupt,
+    Journal as _, JournalError, Principal, SandboxInfo, Scope, StandingApproval, UnixMs,
+    WarningCode, WorkspaceOf,
 };
 use outfitter_tools::{Approvals, approved_always, approved_for, may_approve_always};
 
 use crate::parts::AgentParts;
 use crate::request::Input;
 use crate::session::Session;
+use crate::start::warning;
 use crate::writer::Writer;
 
 /// Where approvals that hold beyond their session are kept, and for how long they hold. A service
@@ -213,8 +215,25 @@ fn made(
     })
 }
 
-/// Keeps it. What could not be kept holds for its call all the same.
-pub(crate) async fn keep(
+/// Keeps them. What could not be kept holds for its call all the same, and the run says so.
+pub(crate) async fn keep_all(
+    parts: &AgentParts,
+    session: &Session,
+    writer: &Writer,
+    all: Vec<StandingApproval>,
+) -> Result<(), JournalError> {
+    for approval in all {
+        if let Err(why) = keep(parts, session, approval).await {
+            let told = format!("the approval holds for this call alone, it is not kept: {why}");
+            writer
+                .record(vec![warning(WarningCode::NotKept, told)])
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+async fn keep(
     parts: &AgentParts,
     session: &Session,
     approval: StandingApproval,

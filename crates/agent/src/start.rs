@@ -124,14 +124,7 @@ impl Run<'_> {
         }
         entries.extend(chosen.entries());
         writer.record(entries).await?;
-        for approval in to_keep {
-            if let Err(why) = standing::keep(parts, session, approval).await {
-                let told = format!("the approval holds for this call alone, it is not kept: {why}");
-                writer
-                    .record(vec![warning(WarningCode::NotKept, told)])
-                    .await?;
-            }
-        }
+        standing::keep_all(parts, session, writer, to_keep).await?;
         letters.done(session).await;
         Ok(())
     }

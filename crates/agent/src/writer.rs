@@ -1,6 +1,7 @@
 //! The one writer of a session's log during a run. What it records is stored first, then shown.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use outfitter_core::{
@@ -10,6 +11,7 @@ use outfitter_core::{
 use tokio::sync::Mutex;
 
 use crate::emitter::Emitter;
+use crate::next::{Limits, Next, next};
 use crate::progress::{ProgressHub, ProgressSettings};
 use crate::turn_log::TurnLog;
 
@@ -36,6 +38,9 @@ pub(crate) struct Writer {
     progress: ProgressHub,
     fence: Fence,
     folded: Mutex<TurnLog>,
+    /// Whether answers that others hand in are recorded: from when the run has begun until it has
+    /// seen that there is nothing to do. Changed and asked only with the turn.
+    takes_answers: AtomicBool,
 }
 
 impl Writer {
@@ -69,6 +74,7 @@ impl Writer {
             progress,
             fence,
             folded,
+            takes_answers: AtomicBool::new(false),
         }
     }
 
@@ -97,6 +103,37 @@ impl Writer {
         look(&mut *self.folded.lock().await)
     }
 
+    /// From now on answers are taken, or not any more.
+    pub(crate) async fn take_answers(&self, takes: bool) {
+        let _turn = self.folded.lock().await;
+        self.takes_answers.store(takes, Ordering::Relaxed);
+    }
+
+    /// What is next. Where that is an end, no answer is taken any more: who hands one in makes the
+    /// next run.
+    pub(crate) async fn next(&self, limits: &Limits) -> Next {
+        let folded = self.folded.lock().await;
+        let next = next(&folded, limits);
+        if matches!(next, Next::Wait(_) | Next::Finish(_)) {
+            self.takes_answers.store(false, Ordering::Relaxed);
+        }
+        next
+    }
+
+    /// Records what `entries` makes of the log as it stands, if answers are taken now.
+    pub(crate) async fn record_answer<E: From<JournalError>>(
+        &self,
+        entries: impl FnOnce(&TurnLog) -> Result<Vec<EntryBody>, E>,
+    ) -> Result<bool, E> {
+        let mut folded = self.folded.lock().await;
+        if !self.takes_answers.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let entries = entries(&folded)?;
+        self.record_in(&mut folded, entries).await?;
+        Ok(true)
+    }
+
     /// The fold of the log, when the run is over.
     pub(crate) async fn take_log(&self) -> TurnLog {
         std::mem::take(&mut *self.folded.lock().await)
@@ -111,6 +148,44 @@ impl Writer {
             return Ok(());
         }
         self.append(&mut *self.folded.lock().await, entries).await?;
+        Ok(())
+    }
+
+    async fn record_in(
+        &self,
+        folded: &mut TurnLog,
+        bodies: Vec<EntryBody>,
+    ) -> Result<(), JournalError> {
+        let at = self.clock.now();
+        let is_shown = |body: &EntryBody| matches!(body, EntryBody::Event(_));
+        let many = bodies.iter().filter(|body| is_shown(body)).count();
+        let first = self.emitter.reserve(many);
+        let mut number = first.0;
+        let entries = bodies
+            .into_iter()
+            .map(|body| {
+                let event = is_shown(&body).then(|| {
+                    number += 1;
+                    EventSeq(number - 1)
+                });
+                NewEntry {
+                    run: self.run.clone(),
+                    at,
+                    event,
+                    body,
+                }
+            })
+            .collect();
+        match self.append(folded, entries).await {
+            Ok(stored) => {
+                let shown = stored.into_iter().filter_map(|entry| shown(entry.body));
+                self.emitter.stored(first, at, shown);
+            }
+            Err(error) => {
+                self.emitter.not_stored(first);
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
@@ -164,38 +239,7 @@ fn shown(body: EntryBody) -> Option<EventBody> {
 #[async_trait]
 impl Journal for Writer {
     async fn record(&self, bodies: Vec<EntryBody>) -> Result<(), JournalError> {
-        let mut folded = self.folded.lock().await;
-        let at = self.clock.now();
-        let is_shown = |body: &EntryBody| matches!(body, EntryBody::Event(_));
-        let many = bodies.iter().filter(|body| is_shown(body)).count();
-        let first = self.emitter.reserve(many);
-        let mut number = first.0;
-        let entries = bodies
-            .into_iter()
-            .map(|body| {
-                let event = is_shown(&body).then(|| {
-                    number += 1;
-                    EventSeq(number - 1)
-                });
-                NewEntry {
-                    run: self.run.clone(),
-                    at,
-                    event,
-                    body,
-                }
-            })
-            .collect();
-        match self.append(&mut folded, entries).await {
-            Ok(stored) => {
-                let shown = stored.into_iter().filter_map(|entry| shown(entry.body));
-                self.emitter.stored(first, at, shown);
-            }
-            Err(error) => {
-                self.emitter.not_stored(first);
-                return Err(error);
-            }
-        }
-        Ok(())
+        self.record_in(&mut *self.folded.lock().await, bodies).await
     }
 
     fn progress(&self, call: &CallId) -> Progress {

@@ -2,15 +2,17 @@
 //! followed by its events.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
-use outfitter_agent::{Answered, Input, TurnLog};
+use outfitter_agent::{Answered, Input, Session, TurnLog};
 use outfitter_core::{
-    AnswerKind, ApprovalScope, Interrupt, InterruptId, InterruptKind, Principal, Scope, SessionId,
+    AnswerKind, ApprovalScope, Code, Interrupt, InterruptId, InterruptKind, Principal, RunId,
+    Scope, SessionId,
 };
 use outfitter_tools::approval_answer;
 use serde::Deserialize;
@@ -19,6 +21,11 @@ use serde_json::{Value, json};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::{body, entries};
+
+/// How long an answer waits for what works on its session and takes none, and how often that is
+/// looked at.
+const PATIENCE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(10);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -99,18 +106,45 @@ async fn take(
         subject: who.subject.clone(),
     };
     let open = app.open(who, &session).await?;
-    let input = Input::Answer(Answered {
+    let answered = Answered {
         interrupt,
         value,
         by,
-    });
-    let started = app.start(open, input.into()).await?;
-    started.live.hub.leave(&started.mailbox);
+    };
+    let run = hand_in(app, open, answered).await?;
     let mut response = super::json(&json!({
-        "v": 1, "run_id": started.run, "session_id": session,
+        "v": 1, "run_id": run, "session_id": session,
     }));
     *response.status_mut() = StatusCode::ACCEPTED;
     Ok(response)
+}
+
+/// Gives the run that goes on with an answer: the one under way, which records it, or one that is
+/// made of it. What works on the session and takes no answers, a call without a model or a run that
+/// is just beginning or ending, is waited for.
+async fn hand_in(app: &Arc<App>, open: Session, answered: Answered) -> Result<RunId, Problem> {
+    let patience = Instant::now() + PATIENCE;
+    loop {
+        let input = Input::Answer(answered.clone());
+        match app.start(open.clone(), input.into()).await {
+            Ok(started) => {
+                started.live.hub.leave(&started.mailbox);
+                return Ok(started.run);
+            }
+            Err(problem) if problem.error().code == Code::Busy => {
+                let agent = app.host.agent();
+                let under_way = agent.answer_under_way(&open, vec![answered.clone()]).await;
+                if let Some(run) = under_way.map_err(|error| Problem::from(&error))? {
+                    return Ok(run);
+                }
+                if Instant::now() > patience {
+                    return Err(problem);
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
 }
 
 async fn session_of(

@@ -8,6 +8,7 @@
 
 mod agui;
 mod answers;
+mod at_once;
 mod client;
 mod events;
 mod gate;
