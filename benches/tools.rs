@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use outfitter::{
-    CallFacts, Facts, MAIN_AGENT, Policy, Principal, RefusingSandbox, Reply, Role, Sandbox as _,
-    Tool, ToolContext, ToolError, ToolIndex as _, ToolName, ToolSpec, Verdict,
+    CallFacts, Facts, KnownPaths, MAIN_AGENT, Policy, Principal, RefusingSandbox, Reply, Role,
+    Sandbox as _, Tool, ToolContext, ToolError, ToolIndex as _, ToolName, ToolSpec, Verdict,
 };
 use outfitter_store::MemoryLog;
 use outfitter_tools::{DefaultPolicy, Rule, Rules};
@@ -115,12 +115,13 @@ fn verdicts(report: &mut Report) -> Fallible<()> {
         channel: "bench".into(),
         stream: None,
     };
+    let paths = KnownPaths::look(sandbox.files(), &[], &[]);
     let call = CallFacts {
         spec: tool.spec(),
         args: &args,
         facts: &facts,
         sandbox: sandbox.info(),
-        files: sandbox.files(),
+        paths: &paths,
         agent: MAIN_AGENT,
     };
     let decide = |policy: &dyn Policy| {

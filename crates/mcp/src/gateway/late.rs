@@ -71,9 +71,9 @@ pub(super) async fn answer(
     let in_time = tokio::time::timeout(SOON, std::future::poll_fn(|cx| soon.poll(cx))).await;
     let work = match (in_time, soon.work.take()) {
         (Err(_), Some(work)) => work,
-        (Ok(message), _) => return said("application/json", Full::from(message).boxed()),
+        (Ok(message), _) => return whole(message),
         // It cannot be that there is neither work nor what came of it.
-        (Err(_), None) => return said("application/json", Full::default().boxed()),
+        (Err(_), None) => return whole(Vec::new()),
     };
     let (told, call) = long.take(work);
     let mut beat = tokio::time::interval(HEARTBEAT);
@@ -89,6 +89,11 @@ pub(super) async fn answer(
         .headers_mut()
         .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     answer
+}
+
+/// An answer in one piece.
+pub(super) fn whole(message: Vec<u8>) -> Answer {
+    said("application/json", Full::from(message).boxed())
 }
 
 fn said(kind: &'static str, body: BoxBody<Bytes, Infallible>) -> Answer {

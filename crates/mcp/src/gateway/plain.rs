@@ -227,6 +227,12 @@ struct Reply<'a> {
     error: Option<ErrorData>,
 }
 
+/// The answer to a request whose parameters do not fit.
+pub(super) fn misfit(id: &RequestId, why: String) -> Vec<u8> {
+    // What an error says is the same in both eras.
+    reply(id, Era::Legacy, Err(ErrorData::invalid_params(why, None)))
+}
+
 /// The answer as a message.
 pub(super) fn reply(
     id: &RequestId,

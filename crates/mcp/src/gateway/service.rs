@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
 use super::late::{self, Answer, Long, WithoutClient};
-use super::plain::{Era, Plain, PlainCall, read, reply, whole, worth_a_look};
+use super::plain::{Era, Plain, PlainCall, misfit, read, reply, whole, worth_a_look};
 use super::problem::{readable, refuse};
 use super::sessions::{Sessions, Standing};
-use super::shape::list_for_object;
+use super::shape::{ListForObject, list_for_object};
 
 /// The header that names a session of the protocol's legacy era.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
@@ -161,9 +161,12 @@ impl Gateway {
                 if let (Plain::Cancelled(id), Some(session)) = (message, &named) {
                     self.sessions.cancel(session, &id);
                 }
-                if let Some(what) = list_for_object(request.body()) {
+                if let Some(ListForObject { id, what }) = list_for_object(request.body()) {
                     let why = format!("{what} is a list, and has to be an object");
-                    return refuse(StatusCode::BAD_REQUEST, &why);
+                    return match id {
+                        Some(id) => late::whole(misfit(&id, why)),
+                        None => refuse(StatusCode::BAD_REQUEST, &why),
+                    };
                 }
                 self.ask_library(request.map(Full::<Bytes>::from), who, named)
                     .await

@@ -1,12 +1,14 @@
 //! Lists where objects have to be. The library takes the values of one for the members of an
 //! object, in their order, and so calls what nobody asked for by name.
 
+use rmcp::model::RequestId;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Where messages of the protocol have objects.
 #[derive(Deserialize)]
 struct Message<'m> {
+    id: Option<RequestId>,
     #[serde(borrow)]
     params: Option<&'m RawValue>,
     #[serde(borrow)]
@@ -25,19 +27,28 @@ struct Members<'m> {
     client_info: Option<&'m RawValue>,
 }
 
+/// A list where an object has to be.
+pub(super) struct ListForObject {
+    /// That of the request, which can be answered; none of what is no request.
+    pub(super) id: Option<RequestId>,
+    /// Where it is in the message.
+    pub(super) what: &'static str,
+}
+
 /// What of a message is a list and has to be an object. What is no message is for the library to
 /// refuse.
-pub(super) fn list_for_object(body: &[u8]) -> Option<&'static str> {
+pub(super) fn list_for_object(body: &[u8]) -> Option<ListForObject> {
+    let found = |id, what| Some(ListForObject { id, what });
     if !body.trim_ascii_start().starts_with(b"{") {
         return None;
     }
     let message: Message<'_> = serde_json::from_slice(body).ok()?;
     if is_list(message.error) {
-        return Some("error");
+        return found(message.id, "error");
     }
     let params = message.params?;
     if is_list(Some(params)) {
-        return Some("params");
+        return found(message.id, "params");
     }
     let members: Members<'_> = serde_json::from_str(params.get()).ok()?;
     let members = [
@@ -47,7 +58,8 @@ pub(super) fn list_for_object(body: &[u8]) -> Option<&'static str> {
         ("params.clientInfo", members.client_info),
     ];
     let mut lists = members.into_iter().filter(|(_, value)| is_list(*value));
-    lists.next().map(|(what, _)| what)
+    let (what, _) = lists.next()?;
+    found(message.id, what)
 }
 
 fn is_list(value: Option<&RawValue>) -> bool {
@@ -72,6 +84,7 @@ mod tests {
     #[case(r#"{"params": null}"#, None)]
     #[case("{", None)]
     fn a_list_was_read_as_an_object(#[case] body: &str, #[case] what: Option<&str>) {
-        assert_eq!(list_for_object(body.as_bytes()), what);
+        let found = list_for_object(body.as_bytes());
+        assert_eq!(found.map(|list| list.what), what);
     }
 }

@@ -8,7 +8,7 @@ use outfitter_core::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::gateway_client::{Body, Client, Wire, request, service};
+use crate::gateway_client::{Body, Client, Wire, messages, request, service};
 use crate::hosted::{Hosted, principal};
 
 #[rstest]
@@ -114,10 +114,10 @@ async fn a_list_was_taken_for_the_members_of_an_object(
     let mut request = request(Some(&ann), &[], &body);
     let headers = request.headers_mut();
     headers.insert("content-type", kind.parse().unwrap());
-    let (status, problem) = problem(service(&Hosted::new()).handle(request).await).await;
-    assert_eq!(status, StatusCode::BAD_REQUEST);
+    let said = messages(service(&Hosted::new()).handle(request).await).await;
     let why = format!("{what} is a list, and has to be an object");
-    assert_eq!(problem["detail"], why);
+    let error = json!({"code": -32602, "message": why});
+    assert_eq!(said, [json!({"jsonrpc": "2.0", "id": 1, "error": error})]);
 }
 
 #[rstest]
