@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use outfitter_core::{
     Exit, JobId, JobInfo, Lost, Offset, OutputChunk, Refusal, SandboxError, Stream, UnixMs,
 };
+use outfitter_process::Limits;
 use tokio::sync::{mpsc, watch};
 
+use crate::perhaps;
 use crate::records::{Record, Records};
 use crate::running::{Happened, Over, Running};
 use crate::spool::{SPOOL_BYTES, Spool, Tally};
@@ -62,6 +64,8 @@ pub(crate) struct Plan {
     pub(crate) timeout: Duration,
     /// Where it begins, as far as that is a directory of this machine.
     pub(crate) workdir: PathBuf,
+    /// What holds it, where that is of this machine.
+    pub(crate) limits: Option<Limits>,
     pub(crate) view: Option<Arc<View>>,
     pub(crate) records: Arc<Records>,
 }
@@ -81,6 +85,7 @@ pub(crate) struct Runner {
     requests: mpsc::Receiver<Duration>,
     timeout: Duration,
     workdir: PathBuf,
+    limits: Option<Limits>,
     view: Option<Arc<View>>,
     records: Arc<Records>,
     notices: Vec<String>,
@@ -98,6 +103,7 @@ impl Job {
             requests: desk.requests,
             timeout: plan.timeout,
             workdir: plan.workdir,
+            limits: plan.limits,
             view: plan.view,
             records: plan.records,
             notices: Vec::new(),
@@ -288,30 +294,36 @@ impl Runner {
         self.state.send_modify(|state| state.tally = tally);
     }
 
-    /// What the command itself says that it was refused.
-    fn refused_paths(&self, tally: &Tally) -> Vec<Refusal> {
-        let (Some(view), 1..) = (&self.view, tally.stderr) else {
-            return Vec::new();
-        };
+    /// What the command itself says that it was refused, and what is known already.
+    fn with_what_it_says(&self, tally: &Tally, mut known: Vec<Refusal>) -> Vec<Refusal> {
+        let said = self.end_of_stderr(tally);
+        if let Some(limits) = &self.limits {
+            known.extend(perhaps::reached(&said, limits, &known));
+        }
+        if let Some(view) = &self.view {
+            known.extend(view.refusals(&said, &self.workdir, &self.job.command));
+        }
+        known
+    }
+
+    fn end_of_stderr(&self, tally: &Tally) -> String {
+        if tally.stderr == 0 {
+            return String::new();
+        }
         let from = Offset(tally.written.saturating_sub(SEARCHED as u64));
         // What cannot be read here is said where it is read for the result.
         let Ok((pieces, _)) = self.job.spool.read(tally, from, SEARCHED) else {
-            return Vec::new();
+            return String::new();
         };
         let said = pieces
             .iter()
             .filter(|(stream, _)| *stream == Stream::Stderr);
         let said: Vec<u8> = said.flat_map(|(_, bytes)| bytes.iter().copied()).collect();
-        view.refusals(
-            &String::from_utf8_lossy(&said),
-            &self.workdir,
-            &self.job.command,
-        )
+        String::from_utf8_lossy(&said).into_owned()
     }
 
     fn ended(&mut self, over: Over, tally: &Tally, timed_out: bool) -> Ended {
         let mut notices = std::mem::take(&mut self.notices);
-        let mut refusals = over.refusals;
         if let Some(gap) = self.job.spool.gap() {
             notices.push(format!(
                 "of {} bytes of output the first {} and the last {} were kept (limit {} MiB, {} MiB \
@@ -325,7 +337,7 @@ impl Runner {
             ));
         }
         notices.extend(over.notices);
-        refusals.extend(self.refused_paths(tally));
+        let refusals = self.with_what_it_says(tally, over.refusals);
         Ended {
             exit: Exit {
                 code: over.code,

@@ -122,6 +122,7 @@ impl Jobs {
             command: shown(&command.command),
             started: self.clock.now(),
             timeout: command.timeout,
+            limits: self.launch.limits(),
             workdir: self.launch.workdir(&command.workdir),
             view: self.launch.view(),
             records: self.records.clone(),

@@ -37,6 +37,11 @@ pub(crate) trait Launch: Send + Sync {
         None
     }
 
+    /// What a command may use, where something of this machine holds it.
+    fn limits(&self) -> Option<Limits> {
+        None
+    }
+
     /// Where a command of this working directory begins, for what is said of relative paths.
     fn workdir(&self, workdir: &str) -> PathBuf {
         PathBuf::from(workdir)
@@ -89,6 +94,10 @@ impl Launch for Manner {
 
     fn view(&self) -> Option<Arc<View>> {
         self.view.clone()
+    }
+
+    fn limits(&self) -> Option<Limits> {
+        Some(self.limits)
     }
 
     fn workdir(&self, workdir: &str) -> PathBuf {

@@ -12,7 +12,7 @@
 //! - [`opened`]: paths that no configuration can open
 //! - `launch`, `running`: how a command is started, and what is told of it while it runs
 //! - `jobs`, `job`, `spool`: the commands of a session, and their output; `recorded`: a list of them
-//! - `view`, `complaint`: what a command says that it was refused, and what of that is true
+//! - `view`, `complaint`, `perhaps`: what a command says that it was refused, and what of that is true
 //! - [`left`]: the bound on what closed sessions leave of it
 //! - [`occupied`]: who is in the directory of a session
 //! - `secrets`: credentials that are opened by their own name alone
@@ -44,6 +44,7 @@ pub mod network;
 pub mod occupied;
 pub mod opened;
 pub mod passthrough;
+mod perhaps;
 mod process_sandbox;
 pub mod protected;
 mod recorded;

@@ -90,21 +90,9 @@ impl Held {
         }
     }
 
-    /// Which limits could not be had, and which may have been reached by a process whose end was told
-    /// to another one only; for people.
-    pub(super) fn notes(&self, seen: &Seen) -> Vec<String> {
-        let mut notes = self.notes.clone();
-        if let Some(most) = self.limits.cpu_seconds
-            && seen.by_itself.is_some()
-            && seen.of(&[libc::SIGKILL, libc::SIGXCPU]).is_none()
-            && used_up(most)
-        {
-            notes.push(format!(
-                "perhaps one of its processes was ended: together they used more than {most} s of \
-                 the processor, which is what each may use"
-            ));
-        }
-        notes
+    /// Which limits could not be had; for people.
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.notes.clone()
     }
 
     /// Says by what each limit of the tree is held, in the place of what could not be had.
@@ -127,15 +115,25 @@ impl Held {
     /// What the limits did; read when the tree is gone.
     pub(super) fn reached(&self, seen: &Seen) -> Vec<Reached> {
         let mut reached = Vec::new();
-        let time = self.limits.cpu_seconds.filter(|most| used_up(*most));
-        if let Some((most, evidence)) = time.zip(seen.of(&[libc::SIGKILL, libc::SIGXCPU])) {
-            reached.push(Reached {
-                limit: Limit::Time,
-                said: evidence.said(
+        if let Some(most) = self.limits.cpu_seconds.filter(|most| used_up(*most)) {
+            let evidence = seen.of(&[libc::SIGKILL, libc::SIGXCPU]);
+            let said = match evidence {
+                Some(evidence) => Some(evidence.said(
                     &format!("the limit of {most} s of the processor was reached"),
                     &format!("used more than {most} s of the processor"),
-                ),
-            });
+                )),
+                // The end of a process may have been told to another one only.
+                None => seen.by_itself.map(|_| {
+                    format!(
+                        "perhaps one of its processes was ended: together they used more than \
+                         {most} s of the processor, which is what each may use"
+                    )
+                }),
+            };
+            reached.extend(said.map(|said| Reached {
+                limit: Limit::Time,
+                said,
+            }));
         }
         if let Some(evidence) = seen.of(&[libc::SIGXFSZ]) {
             let most = self.limits.file_bytes / (1024 * 1024);

@@ -97,7 +97,7 @@ pub(super) fn run(
         killed_children: reaper.killed,
         survivors,
         reached: held.reached(&seen),
-        notes: held.notes(&seen),
+        notes: held.notes(),
     }));
 }
 
