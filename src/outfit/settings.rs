@@ -188,6 +188,7 @@ pub(super) fn builtin_options(config: &Config) -> BuiltinOptions {
             metadata: config.web.metadata.clone(),
             hosts: fetched_hosts(&config.sandbox.network),
             max_bytes: config.web.max_bytes.into(),
+            max_result_tokens: config.tools.max_result_tokens as usize,
             timeout: Duration::from_secs(config.web.timeout_seconds.into()),
             user_agent: config.web.user_agent.clone(),
         },

@@ -72,6 +72,8 @@ pub struct WebOptions {
     pub hosts: Option<Arc<AllowedHosts>>,
     /// `max_bytes`: how much of one page is read, unpacked.
     pub max_bytes: u64,
+    /// `[tools] max_result_tokens`: how long a result of several pages may be.
+    pub max_result_tokens: usize,
     /// `timeout_seconds`: how long a page may take that no call gives a time.
     pub timeout: Duration,
     /// `user_agent`: what we call ourselves, where not by our own name.
@@ -86,6 +88,7 @@ impl Default for WebOptions {
             metadata: Vec::new(),
             hosts: None,
             max_bytes: 5_242_880,
+            max_result_tokens: 12_000,
             timeout: Duration::from_secs(30),
             user_agent: None,
         }

@@ -15,6 +15,7 @@ use super::Hops;
 use super::fetcher::{Bounds, Fetched, Fetcher};
 use super::page::Style;
 use super::result::{Form, Readable, head, keep, readable};
+use super::share::fair;
 use crate::args;
 use crate::spec::{Words, object, spec};
 
@@ -157,7 +158,8 @@ impl Tool for FetchWebpages {
         };
         let hops = Hops::of(cx, &self.spec.name, &alone);
         let pages = args.urls.iter().map(|url| self.page(cx, url, &args, &hops));
-        let pages = futures_util::future::join_all(pages).await;
+        let mut pages = futures_util::future::join_all(pages).await;
+        share(cx, &mut pages, &args, self.fetcher.max_result_tokens()).await?;
         Ok(outcome(pages).into())
     }
 }
@@ -182,9 +184,76 @@ impl FetchWebpages {
     }
 }
 
+/// Puts into each page as much of its text as was asked for and as the pages together have room
+/// for. What has none is kept.
+async fn share(
+    cx: &ToolContext,
+    pages: &mut Vec<One>,
+    args: &Args,
+    limit: usize,
+) -> Result<(), ToolError> {
+    let wanted = args::to_usize(args.max_chars);
+    let limit = limit.saturating_sub(pages.len() * TOKENS_OF_IDS);
+    let shown = std::mem::take(pages);
+    // Counting the tokens of many pages takes a while; other calls go on meanwhile.
+    let (shared, chars) = tokio::task::spawn_blocking(move || {
+        let result = |chars| {
+            let pages = shown.iter().map(|page| page.shown(chars));
+            json!({ "results": pages.collect::<Vec<_>>() })
+        };
+        let chars = fair(wanted, limit, result);
+        (shown, chars)
+    })
+    .await
+    .map_err(|error| ToolError::internal(format!("failed to read the pages: {error}")))?;
+    *pages = shared;
+    for page in pages {
+        page.put(cx, chars).await;
+    }
+    Ok(())
+}
+
+/// The text of a page.
+struct Text {
+    text: String,
+    mime: &'static str,
+    /// What it is kept as.
+    name: String,
+    /// How many bytes were read, where there were more.
+    cut: Option<usize>,
+}
+
+impl Text {
+    /// The first characters, and what there is to say of the others. `kept` is where they are.
+    fn content(&self, chars: usize, kept: Option<&str>) -> String {
+        let (shown, more) = head(&self.text, chars);
+        let mut content = shown.to_owned();
+        if more > 0 {
+            content.push_str(&match kept {
+                Some(id) => format!("\n[{more} more characters are in the artifact {id}]"),
+                None => format!("\n[{more} more characters were left out]"),
+            });
+        }
+        if let Some(bytes) = self.cut {
+            content.push_str(&format!(
+                "\n[only the first {bytes} bytes of the page were read: [web] max_bytes]"
+            ));
+        }
+        content
+    }
+}
+
+/// An id such as artifacts have, to count.
+const SOME_ARTIFACT: &str = "art_01KBAXZQ7J9WM3T5VCE8RNH2YD";
+
+/// By how many tokens the ids of the artifact of a page may be longer.
+const TOKENS_OF_IDS: usize = 16;
+
 /// One result while it is made.
 struct One {
     json: Map<String, Value>,
+    /// What it says, until it is known how much of that there is room for.
+    text: Option<Text>,
     error: Option<ErrorInfo>,
     artifact: Option<ArtifactId>,
 }
@@ -193,6 +262,7 @@ impl One {
     fn of(url: &str) -> Self {
         Self {
             json: Map::from_iter([("url".to_owned(), json!(url))]),
+            text: None,
             error: None,
             artifact: None,
         }
@@ -200,6 +270,34 @@ impl One {
 
     fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.json.insert(key.to_owned(), value.into());
+    }
+
+    /// As it will be with so many characters of its text.
+    fn shown(&self, chars: usize) -> Value {
+        let mut json = self.json.clone();
+        if let Some(text) = &self.text {
+            let content = text.content(chars, Some(SOME_ARTIFACT));
+            json.insert("content".to_owned(), content.into());
+            json.insert("artifact".to_owned(), SOME_ARTIFACT.into());
+        }
+        Value::Object(json)
+    }
+
+    async fn put(&mut self, cx: &ToolContext, chars: usize) {
+        let Some(text) = self.text.take() else {
+            return;
+        };
+        if head(&text.text, chars).1 > 0 {
+            let whole = text.text.clone().into();
+            self.artifact = keep(cx, text.mime, &text.name, whole).await;
+        }
+        let kept = self.artifact.as_ref().map(|id| id.as_str());
+        let content = text.content(chars, kept);
+        let kept = kept.map(str::to_owned);
+        self.set("content", content);
+        if let Some(id) = kept {
+            self.set("artifact", id);
+        }
     }
 
     fn fail(&mut self, error: ErrorInfo) {
@@ -238,22 +336,13 @@ impl One {
             .map_err(|error| ToolError::internal(format!("failed to read the page: {error}")))?;
         match read {
             Readable::Text { title, text, mime } => {
-                let (shown, more) = head(&text, args::to_usize(args.max_chars));
-                let mut content = shown.to_owned();
-                if more > 0 {
-                    self.artifact = keep(cx, mime, &name, text.clone().into()).await;
-                    content.push_str(&match &self.artifact {
-                        Some(id) => format!("\n[{more} more characters are in the artifact {id}]"),
-                        None => format!("\n[{more} more characters were left out]"),
-                    });
-                }
-                if let Some(bytes) = cut {
-                    content.push_str(&format!(
-                        "\n[only the first {bytes} bytes of the page were read: [web] max_bytes]"
-                    ));
-                }
                 self.set("title", title);
-                self.set("content", content);
+                self.text = Some(Text {
+                    text,
+                    mime,
+                    name,
+                    cut,
+                });
             }
             Readable::Binary(mime) => {
                 let size = bytes.len();

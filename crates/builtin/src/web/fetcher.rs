@@ -97,6 +97,11 @@ impl Fetcher {
         self.options.timeout
     }
 
+    /// `[tools] max_result_tokens`.
+    pub(super) fn max_result_tokens(&self) -> usize {
+        self.options.max_result_tokens
+    }
+
     /// The client for what is reached so.
     fn client(&self, allowed: Allowed) -> Result<&Client, NetError> {
         let public = match allowed {

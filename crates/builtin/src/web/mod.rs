@@ -6,6 +6,9 @@ mod fetcher;
 mod hops;
 mod page;
 mod result;
+mod share;
+mod table;
+mod tags;
 
 pub(crate) use charset::decode;
 pub use fetch::FetchWebpages;

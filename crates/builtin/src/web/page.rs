@@ -6,11 +6,13 @@
 use std::cell::RefCell;
 
 use html5ever::tendril::StrTendril;
-use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{
     BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 use outfitter_net::reqwest::Url;
+
+use super::table::{MAX_DEPTH, Table};
+use super::tags::{CHROME, UNREAD, attribute, contents, is_block};
 
 /// How a page is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(super) struct Page {
     pub(super) title: String,
     /// What it says.
     pub(super) text: String,
+    /// Whether it has scripts, which nobody runs.
+    pub(super) scripts: bool,
 }
 
 /// The part a page calls its main one is taken for the page from this many characters on.
@@ -100,28 +104,6 @@ impl TokenSink for Sink {
     }
 }
 
-/// How what follows a start tag is to be read.
-fn contents(tag: &Tag) -> TokenSinkResult<()> {
-    match &*tag.name {
-        "title" | "textarea" => TokenSinkResult::RawData(RawKind::Rcdata),
-        "style" | "xmp" | "iframe" | "noembed" | "noframes" => {
-            TokenSinkResult::RawData(RawKind::Rawtext)
-        }
-        "script" => TokenSinkResult::RawData(RawKind::ScriptData),
-        "plaintext" => TokenSinkResult::Plaintext,
-        _ => TokenSinkResult::Continue,
-    }
-}
-
-/// What is never read.
-const UNREAD: [&str; 12] = [
-    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "noembed",
-    "noframes", "select", "canvas",
-];
-
-/// What stands around what is read.
-const CHROME: [&str; 4] = ["nav", "footer", "aside", "dialog"];
-
 struct Writer {
     base: Url,
     style: Style,
@@ -134,6 +116,10 @@ struct Writer {
     preformatted: usize,
     lists: Vec<Option<u64>>,
     link: Option<(usize, String)>,
+    tables: Vec<Table>,
+    /// Tables that are nested too deep to be looked at.
+    deeper: usize,
+    scripts: bool,
     /// Where the main part begins and ends.
     main: (Option<usize>, Option<usize>),
     space: bool,
@@ -152,6 +138,9 @@ impl Writer {
             preformatted: 0,
             lists: Vec::new(),
             link: None,
+            tables: Vec::new(),
+            deeper: 0,
+            scripts: false,
             main: (None, None),
             space: false,
         }
@@ -215,6 +204,9 @@ impl Writer {
         if let Some((at, _)) = &mut self.link {
             *at = (*at).min(end);
         }
+        for table in &mut self.tables {
+            table.shift(end);
+        }
         for at in [&mut self.main.0, &mut self.main.1].into_iter().flatten() {
             *at = (*at).min(end);
         }
@@ -228,6 +220,7 @@ impl Writer {
             }
             return;
         }
+        self.scripts |= name == "script";
         let chrome = self.chrome == Chrome::Left && CHROME.contains(&name);
         if (UNREAD.contains(&name) || chrome) && !tag.self_closing {
             self.skipped = Some((name.to_owned(), 1));
@@ -270,11 +263,17 @@ impl Writer {
                 self.line(1);
                 self.mark("> ");
             }
-            "tr" | "dt" | "dd" | "option" => self.line(0),
-            "td" | "th" if !self.at_line_start() => {
-                self.out.push_str(" | ");
-                self.space = false;
+            "table" => self.open_table(),
+            "tr" => {
+                self.close_link();
+                self.line(0);
+                let at = self.out.len();
+                if let Some(table) = self.tables.last_mut() {
+                    table.row(at);
+                }
             }
+            "td" | "th" => self.cell(tag),
+            "dt" | "dd" | "option" => self.line(0),
             "a" => {
                 self.close_link();
                 self.open_link(tag);
@@ -318,6 +317,8 @@ impl Writer {
             "b" | "strong" => self.closing_mark("**"),
             "i" | "em" => self.closing_mark("*"),
             "a" => self.close_link(),
+            "table" if self.deeper > 0 => self.deeper -= 1,
+            "table" => self.close_table(),
             "main" | "article" if self.main.0.is_some() && self.main.1.is_none() => {
                 self.main.1 = Some(self.out.len());
                 self.line(1);
@@ -350,6 +351,47 @@ impl Writer {
             }
             Some(None) | None => self.out.push_str("- "),
         }
+    }
+
+    fn open_table(&mut self) {
+        self.close_link();
+        self.line(1);
+        if self.tables.len() < MAX_DEPTH {
+            self.tables.push(Table::at(self.out.len()));
+        } else {
+            self.deeper += 1;
+        }
+    }
+
+    fn cell(&mut self, tag: &Tag) {
+        self.close_link();
+        self.space = false;
+        if !self.at_line_start() {
+            self.out.push(' ');
+        }
+        let spans = attribute(tag, "colspan").and_then(|spans| spans.trim().parse().ok());
+        let at = self.out.len();
+        if let Some(table) = self.tables.last_mut() {
+            table.cell(at, spans.unwrap_or(1));
+        }
+    }
+
+    fn close_table(&mut self) {
+        self.close_link();
+        let Some(table) = self.tables.pop() else {
+            return;
+        };
+        let start = table.start();
+        let marks = [self.main.0, self.main.1];
+        // What is marked in it would be somewhere else then.
+        if marks.into_iter().flatten().all(|at| at <= start)
+            && let Some(written) = table.written(&self.out, self.style)
+        {
+            self.out.truncate(start);
+            self.line(1);
+            self.out.push_str(&written);
+        }
+        self.line(1);
     }
 
     fn open_link(&mut self, tag: &Tag) {
@@ -397,6 +439,9 @@ impl Writer {
 
     fn finish(mut self) -> Page {
         self.close_link();
+        while !self.tables.is_empty() {
+            self.close_table();
+        }
         let main = match self.main {
             (Some(from), to) => self.out.get(from..to.unwrap_or(self.out.len())),
             (None, _) => None,
@@ -406,45 +451,7 @@ impl Writer {
         Page {
             text: main.unwrap_or(&self.out).trim().to_owned(),
             title: title.join(" "),
+            scripts: self.scripts,
         }
     }
-}
-
-fn attribute<'a>(tag: &'a Tag, name: &str) -> Option<&'a str> {
-    let found = tag.attrs.iter().find(|one| &*one.name.local == name)?;
-    Some(&found.value)
-}
-
-fn is_block(name: &str) -> bool {
-    matches!(
-        name,
-        "p" | "div"
-            | "section"
-            | "header"
-            | "footer"
-            | "nav"
-            | "aside"
-            | "main"
-            | "article"
-            | "table"
-            | "form"
-            | "fieldset"
-            | "figure"
-            | "figcaption"
-            | "address"
-            | "dl"
-            | "body"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "blockquote"
-            | "details"
-            | "summary"
-            | "caption"
-            | "center"
-            | "dialog"
-    )
 }

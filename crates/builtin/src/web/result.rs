@@ -7,6 +7,13 @@ use outfitter_text::binary::{Content, sniff};
 use super::charset::decode;
 use super::page::{self, Style};
 
+/// What stands for the text of a page that its scripts would make.
+const NO_TEXT_WITHOUT_SCRIPTS: &str = "[no text without its scripts, which are not run here; look \
+    for another address of the same, such as an API, a feed or a plain version]";
+
+/// What stands for the text of a page that has none.
+const NO_TEXT: &str = "[the page has no text]";
+
 /// In what form a page is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
@@ -50,9 +57,15 @@ pub(crate) fn readable(bytes: &[u8], content_type: &str, url: &Url, form: Form) 
         Form::Raw => plain(text, "text/html"),
         Form::Read(style) => {
             let page = page::read(&text, url, style);
+            let says_nothing = page.text.is_empty() && !text.trim().is_empty();
+            let text = match (says_nothing, page.scripts) {
+                (false, _) => page.text,
+                (true, true) => NO_TEXT_WITHOUT_SCRIPTS.to_owned(),
+                (true, false) => NO_TEXT.to_owned(),
+            };
             Readable::Text {
                 title: page.title,
-                text: page.text,
+                text,
                 mime: match style {
                     Style::Markdown => "text/markdown",
                     Style::Text => "text/plain",

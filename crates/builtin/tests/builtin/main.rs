@@ -28,3 +28,4 @@ mod support;
 mod todo;
 mod web;
 mod web_hops;
+mod web_pages;

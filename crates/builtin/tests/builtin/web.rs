@@ -49,7 +49,7 @@ pub(crate) fn reply(status: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     reply
 }
 
-fn page(content_type: &str, body: &[u8]) -> String {
+pub(crate) fn page(content_type: &str, body: &[u8]) -> String {
     format!("http://{}/page", serve(reply("200 OK", content_type, body)))
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn fetch(options: &WebOptions, args: Value) -> Outcome {
     call(&tool, &reader(), args).await.unwrap()
 }
 
-async fn one(content_type: &str, body: &[u8], extra: Value) -> Value {
+pub(crate) async fn one(content_type: &str, body: &[u8], extra: Value) -> Value {
     let mut args = json!({ "urls": [page(content_type, body)] });
     args.as_object_mut()
         .unwrap()
