@@ -259,3 +259,33 @@ proptest! {
         let _ = parse(&unified(&text));
     }
 }
+
+#[rstest]
+#[case::a_command("apply_patch <<'EOF'\n", "EOF\n")]
+#[case::without_quotes("apply_patch <<PATCH\n", "PATCH")]
+#[case::double_quotes("apply_patch << \"END\"\n", "END\n")]
+#[case::a_fence("```\n", "```\n")]
+#[case::a_fence_with_a_language("\n```patch\n", "```\n\n")]
+#[case::both("```sh\napply_patch <<'EOF'\n", "EOF\n```\n")]
+fn a_patch_was_refused_for_what_models_write_around_it(#[case] before: &str, #[case] after: &str) {
+    let envelope = "*** Begin Patch\n*** Update File: f\n@@\n-one\n+```\n+EOF\n*** End Patch\n";
+    let diff = "--- a/f\n+++ b/f\n@@ -1,1 +1,2 @@\n-one\n+```\n+EOF\n";
+    for patch in [envelope, diff] {
+        let wrapped = parse(&format!("{before}{patch}{after}")).unwrap();
+        let Change::Update { path, hunks, .. } = &wrapped.files[0].change else {
+            panic!("{wrapped:?}")
+        };
+        assert_eq!(path, "f");
+        assert_eq!(apply("one\ntwo\n", hunks).unwrap().text, "```\nEOF\ntwo\n");
+        assert_eq!(wrapped.files.len(), 1);
+    }
+}
+
+#[rstest]
+#[case::of_another_word("apply_patch <<'EOF'\n", "END\n")]
+#[case::of_another_command("cat <<'EOF'\n", "EOF\n")]
+#[case::with_more_of_the_command("apply_patch <<'EOF' && rm -r x\n", "EOF\n")]
+fn a_wrapping_that_is_none_is_no_part_of_a_patch(#[case] before: &str, #[case] after: &str) {
+    let patch = "*** Begin Patch\n*** Add File: f\n+one\n*** End Patch\n";
+    assert!(parse(&format!("{before}{patch}{after}")).is_err());
+}

@@ -11,7 +11,7 @@ use outfitter_text::patch::{Change, FilePatch, Patch, PatchError, parse};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::plan::{Before, Planned, plan};
+use self::plan::{Before, Planned, joined, plan};
 use super::FileAccess;
 use super::error::tool_error;
 use super::whole::load;
@@ -139,8 +139,9 @@ impl Tool for ApplyPatch {
                 ),
             ));
         }
-        let mut work = Vec::with_capacity(patch.files.len());
-        for file in patch.files {
+        let files = joined(patch.files)?;
+        let mut work = Vec::with_capacity(files.len());
+        for file in files {
             let before = self.before(cx, &file).await?;
             work.push((file, before));
         }

@@ -51,6 +51,40 @@ pub(super) fn plan(work: Vec<(FilePatch, Before)>, reach: Reach) -> Result<Plann
     Ok(planned)
 }
 
+/// The files of a patch, where what it adds and then changes is added as it is then.
+pub(super) fn joined(files: Vec<FilePatch>) -> Result<Vec<FilePatch>, ToolError> {
+    let mut joined: Vec<FilePatch> = Vec::with_capacity(files.len());
+    for file in files {
+        let Change::Update {
+            path: changed,
+            to,
+            hunks,
+        } = &file.change
+        else {
+            joined.push(file);
+            continue;
+        };
+        let added = joined.iter_mut().find_map(|file| match &mut file.change {
+            Change::Create { path, text, .. } if path == changed => Some((path, text)),
+            Change::Create { .. } | Change::Delete { .. } | Change::Update { .. } => None,
+        });
+        match added {
+            None => joined.push(file),
+            Some((path, text)) => {
+                if !hunks.is_empty() {
+                    *text = apply(text, hunks)
+                        .map_err(|misfit| misfits(changed, misfit))?
+                        .text;
+                }
+                if let Some(to) = to {
+                    path.clone_from(to);
+                }
+            }
+        }
+    }
+    Ok(joined)
+}
+
 fn paths(change: &Change) -> impl Iterator<Item = &str> {
     let (first, second) = match change {
         Change::Create { path, .. } | Change::Delete { path, .. } => (path, None),

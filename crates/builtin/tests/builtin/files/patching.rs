@@ -236,3 +236,41 @@ proptest! {
         prop_assert_eq!(ws.get("g"), after[1].as_bytes());
     }
 }
+
+#[tokio::test]
+async fn a_file_that_a_patch_adds_could_not_be_changed_by_the_same_patch() {
+    let ws = Workspace::new();
+    let patched = ws
+        .ok(
+            "apply_patch",
+            envelope(
+                "*** Add File: a.txt\n+one\n+two\n\
+                 *** Add File: b.txt\n+b\n\
+                 *** Update File: a.txt\n@@\n-two\n+2\n+three\n\
+                 *** Update File: b.txt\n*** Move to: c/b.txt\n-b\n+B\n",
+            ),
+        )
+        .await;
+    assert_eq!(
+        patched,
+        json!({ "files": [
+            { "path": "a.txt", "action": "create", "additions": 3, "deletions": 0 },
+            { "path": "c/b.txt", "action": "create", "additions": 1, "deletions": 0 },
+        ]})
+    );
+    assert_eq!(ws.get("a.txt"), b"one\n2\nthree\n");
+    assert_eq!(ws.get("c/b.txt"), b"B\n");
+    assert!(!ws.path().join("b.txt").exists());
+}
+
+#[rstest]
+#[case::a_command("apply_patch <<'EOF'\n", "EOF\n")]
+#[case::a_fence("```patch\n", "```")]
+#[tokio::test]
+async fn a_wrapped_patch_was_refused(#[case] before: &str, #[case] after: &str) {
+    let ws = Workspace::new();
+    let patch = "*** Begin Patch\n*** Add File: a.txt\n+EOF\n+```\n*** End Patch\n";
+    let args = json!({ "patch": format!("{before}{patch}{after}") });
+    ws.ok("apply_patch", args).await;
+    assert_eq!(ws.get("a.txt"), b"EOF\n```\n");
+}
