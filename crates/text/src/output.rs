@@ -9,6 +9,9 @@ use crate::lines::StreamBound;
 /// How much is decoded at a time.
 const PIECE_BYTES: usize = 64 * 1024;
 
+/// What some programs write before their text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// One stream of a command: bytes in, the text a model reads out.
 ///
 /// Decodes, folds terminal control and keeps head and tail; binary output becomes
@@ -32,6 +35,10 @@ pub struct OutputText {
     decoded: String,
     scratch: String,
     kept: StreamBound,
+    /// Whether any text has come.
+    begun: bool,
+    /// Whether a byte order mark was left out.
+    marked: bool,
 }
 
 /// What became of a stream.
@@ -59,6 +66,8 @@ pub struct EndedOutput {
     kept: StreamBound,
     content: Content,
     written: Written,
+    /// Whether a byte order mark was left out.
+    marked: bool,
 }
 
 impl OutputText {
@@ -73,6 +82,8 @@ impl OutputText {
             decoded: String::new(),
             scratch: String::new(),
             kept: StreamBound::new(max_chars),
+            begun: false,
+            marked: false,
         }
     }
 
@@ -120,10 +131,19 @@ impl OutputText {
             kept: self.kept,
             content,
             written,
+            marked: self.marked,
         }
     }
 
     fn keep_decoded(&mut self) {
+        if !self.begun && !self.decoded.is_empty() {
+            self.begun = true;
+            // A mark of the encoding is no character of the text.
+            if self.decoded.starts_with(BYTE_ORDER_MARK) {
+                self.marked = true;
+                self.decoded.drain(..BYTE_ORDER_MARK.len_utf8());
+            }
+        }
         self.ansi.push(&self.decoded, &mut self.scratch);
         self.decoded.clear();
         self.keep_scratch();
@@ -151,7 +171,7 @@ impl EndedOutput {
     /// Whether the bytes as they came can be had of what a reader gets.
     #[must_use]
     pub fn is_as_it_came(&self) -> bool {
-        !self.is_cut() && self.written == Written::Utf8
+        !self.is_cut() && !self.marked && self.written == Written::Utf8
     }
 
     /// What a reader gets, who finds the whole there.
@@ -175,5 +195,32 @@ impl EndedOutput {
             content: self.content,
             written: self.written,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_of_the_encoding_stood_before_the_output_of_a_command() {
+        for pieces in [
+            &[&b"\xef\xbb\xbfone\n"[..]][..],
+            &[b"\xef", b"\xbb\xbf", b"one\n"],
+        ] {
+            let mut output = OutputText::new(100);
+            for piece in pieces {
+                output.push(piece);
+            }
+            let ended = output.end();
+            assert!(!ended.is_as_it_came(), "its bytes are kept");
+            let finished = ended.finish(Whole::NotKept);
+            assert_eq!(finished.text, "one\n");
+            assert_eq!(finished.raw_bytes, 7);
+        }
+        // Elsewhere it is a character like others.
+        let mut output = OutputText::new(100);
+        output.push("a\u{feff}b".as_bytes());
+        assert_eq!(output.finish(Whole::NotKept).text, "a\u{feff}b");
     }
 }
