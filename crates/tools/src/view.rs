@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use outfitter_core::{
-    Effects, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy, SessionAuthority,
-    SessionFacts, SourceId, ToolName, ToolSchema, ToolSpec, canonical,
+    Effect, Effects, Exposure, Fault, Grant, Hash, Listing, Mode, NameSet, Policy,
+    SessionAuthority, SessionFacts, SourceId, ToolName, ToolSchema, ToolSpec, canonical,
 };
 use serde_json::Value;
 
@@ -78,8 +78,8 @@ impl ToolView {
                 continue;
             }
             let permitted = tool.spec.min_role <= role
-                && mode.admits(tool.spec.effects)
-                && tool.spec.effects.within(effects)
+                && (mode.admits(tool.spec.effects) || (mode == Mode::Plan && asks(tool)))
+                && tool.spec.effects.within(grant.effects)
                 && config.policy.visible(&session.who, &tool.spec);
             if permitted {
                 let tool = tailored(tool, session).unwrap_or_else(|fault| {
@@ -333,4 +333,10 @@ fn tailored(
         validator,
         ..Registered::clone(tool)
     }))
+}
+
+/// Whether a tool does nothing but ask the person of the session. A plan may ask: that changes
+/// nothing.
+fn asks(tool: &Registered) -> bool {
+    tool.tool.only_asks() && tool.spec.effects.within(Effects::of(&[Effect::Message]))
 }

@@ -11,7 +11,7 @@ use outfitter_core::{
 use outfitter_text::head_tail::{Budget, Whole, bound as head_tail};
 use serde_json::Value;
 
-use super::{Head, PipelineOptions, accompanying, offload};
+use super::{Head, PipelineOptions, accompanying, offload, preset};
 use crate::RunHandle;
 
 /// The longest message, hint or value of an error in bytes. Errors are written to be read whole.
@@ -70,6 +70,7 @@ fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions
     let ui = ui.and_then(|ui| accompanying::ui(ui, &head.name, &options.redactor));
     accompanying::parts(&mut parts, options);
     if let Some(error) = &mut failed {
+        preset::not_to_blame(error, &head);
         options.redactor.clean_error(error);
         bound_error(error);
     }

@@ -156,7 +156,13 @@ pub(super) fn one(
             ),
         ));
     }
-    if !facts.effects.within(bounds.effects) {
+    // What it does by itself was looked at when the session was: a plan may ask all the same.
+    let asks = if tool.tool.only_asks() {
+        tool.spec.effects
+    } else {
+        Effects::NONE
+    };
+    if !facts.effects.within(bounds.effects.union(asks)) {
         return Err(ToolError::new(
             Code::NotPermitted,
             format!(

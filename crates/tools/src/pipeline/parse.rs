@@ -26,6 +26,7 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
         name: call.name,
         raw: call.arguments.raw,
         written: None,
+        presets: None,
     };
     match call.arguments.parsed {
         Ok(args) => Ok(Parsed { head, args }),

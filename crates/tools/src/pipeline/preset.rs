@@ -4,7 +4,7 @@
 use outfitter_core::{Code, ErrorInfo};
 use serde_json::{Value, json};
 
-use super::{Refusal, Shown, Stage};
+use super::{Head, Refusal, Shown, Stage};
 use crate::RunHandle;
 use crate::presets::{OfTool, PresetContext, merged, shown_parameters};
 use crate::registered::Registered;
@@ -31,6 +31,7 @@ pub(crate) fn preset<'v>(shown: Shown<'v>, run: &RunHandle) -> Stage<Shown<'v>> 
     match merged(tool, presets, &args, &cx) {
         Ok(whole) => {
             head.written = Some(args);
+            head.presets = Some(presets.clone());
             Ok(Shown {
                 head,
                 args: whole,
@@ -39,6 +40,31 @@ pub(crate) fn preset<'v>(shown: Shown<'v>, run: &RunHandle) -> Stage<Shown<'v>> 
         }
         Err(error) => Err(Refusal::new(head, args, error.into_info())),
     }
+}
+
+/// An error over a preset, as the model is told of it: it cannot give another, and its value is
+/// none of its business.
+pub(super) fn not_to_blame(error: &mut ErrorInfo, head: &Head) {
+    let (Some(presets), Some(path)) = (&head.presets, &error.path) else {
+        return;
+    };
+    let Some(first) = path
+        .strip_prefix('/')
+        .and_then(|path| path.split('/').next())
+    else {
+        return;
+    };
+    let parameter = first.replace("~1", "/").replace("~0", "~");
+    if !presets.contains_key(&parameter) {
+        return;
+    }
+    let tool = &head.name;
+    tracing::error!(%tool, %parameter, %error, "a call failed over its preset");
+    let message = format!(
+        "what the operator has set for {tool} does not fit; it is no argument that you give"
+    );
+    *error = ErrorInfo::new(error.code, message)
+        .with_hint("tell the person: the operator has to look at [tools] presets");
 }
 
 /// A preset that the model gave all the same: to it, there is no such parameter.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Ending, Ran};
 use crate::Redactor;
+use crate::presets::OfTool;
 
 /// What a call is, at every stage.
 pub(crate) struct Head {
@@ -17,6 +18,8 @@ pub(crate) struct Head {
     pub(crate) raw: Arc<str>,
     /// The arguments as they were written, where presets were put to them.
     pub(crate) written: Option<Value>,
+    /// The presets that were put to them.
+    pub(crate) presets: Option<Arc<OfTool>>,
 }
 
 impl Head {
@@ -59,6 +62,7 @@ impl Refusal {
             name: call.name,
             raw: call.arguments.raw,
             written: None,
+            presets: None,
         };
         Self::new(head, args, error)
     }

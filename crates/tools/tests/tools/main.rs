@@ -8,6 +8,7 @@
 
 mod arguments;
 mod artifacts;
+mod asking;
 mod authority;
 mod changes;
 mod codes;

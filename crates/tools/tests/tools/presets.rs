@@ -298,3 +298,33 @@ async fn an_alias_is_called_with_the_presets_of_its_tool_and_listed_nowhere() {
     assert!(view.presented().all(|name| name.as_str() == "weather"));
     assert_eq!(view.find("forecas"), Found::Unknown(vec![]));
 }
+
+#[tokio::test]
+async fn a_preset_that_made_a_call_fail_was_blamed_on_an_argument_that_nobody_can_give() {
+    let failing = Probe::new("weather")
+        .schema(json!({
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "cwd": {"type": "string"}},
+            "additionalProperties": false,
+        }))
+        .call(|_, args| {
+            let path = match args.get("city") {
+                Some(_) => "/cwd/0",
+                None => "/city",
+            };
+            let error = ToolError::invalid(path, "/hidden/place is not there");
+            Box::pin(async move { Err(error) })
+        });
+    let world = world(failing, constant("weather", "cwd", json!("/hidden/place")));
+    let output = world.output("weather", r#"{"city":"Oslo"}"#).await;
+    let error = output.error.clone().unwrap();
+    assert_eq!(error.code, Code::InvalidArguments);
+    assert_eq!(error.path, None);
+    assert!(error.message.contains("the operator has set"), "{error}");
+    assert!(error.hint.as_ref().unwrap().contains("[tools] presets"));
+    assert!(!format!("{error:?}").contains("hidden"), "{error}");
+    // What the model gives is its own.
+    let output = world.output("weather", "{}").await;
+    let error = output.error.as_ref().unwrap();
+    assert_eq!(error.path.as_deref(), Some("/city"));
+}
