@@ -30,7 +30,7 @@ impl Failures {
     pub(crate) fn take(&mut self, call: &ToolCall, output: &ToolOutput, reply: usize) {
         let Some(error) = &output.error else {
             if !self.0.is_empty() {
-                self.0.remove(&key(call));
+                self.0.remove(&key(call, output));
             }
             return;
         };
@@ -44,7 +44,10 @@ impl Failures {
             code: error.code,
             reply,
         };
-        let failing = self.0.entry(key(call)).or_insert_with(|| first.clone());
+        let failing = self
+            .0
+            .entry(key(call, output))
+            .or_insert_with(|| first.clone());
         if failing.code != error.code {
             *failing = first;
         } else if failing.reply != reply {
@@ -64,14 +67,15 @@ fn counts(code: Code) -> bool {
     !matches!(code, Code::Cancelled | Code::Interrupted)
 }
 
-/// Tool and arguments, however the arguments are spaced and ordered.
-fn key(call: &ToolCall) -> Hash {
+/// Tool and arguments, whatever the tool was called by and however the arguments were written: what
+/// was recorded of the call has the one name of the tool, and arguments as they were read.
+fn key(call: &ToolCall, output: &ToolOutput) -> Hash {
     let arguments = Arguments::parse(call.arguments.clone());
     let arguments = match &arguments.parsed {
-        Ok(value) => canonical(value),
+        Ok(_) => canonical(&output.tool_call_args),
         Err(_) => call.arguments.to_string(),
     };
-    Hash::of(canonical(&serde_json::json!([call.name, arguments])).as_bytes())
+    Hash::of(canonical(&serde_json::json!([output.tool_name, arguments])).as_bytes())
 }
 
 #[cfg(test)]
@@ -88,9 +92,11 @@ mod tests {
         }
     }
 
-    fn end(code: Option<Code>) -> ToolOutput {
+    /// The end of a call that was read as these arguments.
+    fn end_of(arguments: &str, code: Option<Code>) -> ToolOutput {
         let error = ErrorInfo::new(code.unwrap_or(Code::Failed), "no");
-        let mut output = ToolOutput::failed("t", CallId::new("c").unwrap(), json!({}), error);
+        let read = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+        let mut output = ToolOutput::failed("t", CallId::new("c").unwrap(), read, error);
         output.error = output.error.filter(|_| code.is_some());
         output
     }
@@ -98,7 +104,7 @@ mod tests {
     fn times(calls: &[(&str, Option<Code>, usize)]) -> u32 {
         let mut failures = Failures::default();
         for (arguments, code, reply) in calls {
-            failures.take(&call("t", arguments), &end(*code), *reply);
+            failures.take(&call("t", arguments), &end_of(arguments, *code), *reply);
         }
         let most = failures.0.values().map(|failing| failing.times).max();
         most.unwrap_or_default()
@@ -143,6 +149,17 @@ mod tests {
             ]),
             0
         );
+    }
+
+    #[test]
+    fn a_number_in_quotes_was_another_call_than_the_number() {
+        let mut failures = Failures::default();
+        let calls = [r#"{"line":1}"#, r#"{"line":"1"}"#, r#"{"line":1}"#];
+        for (reply, arguments) in calls.into_iter().enumerate() {
+            let read = end_of(r#"{"line":1}"#, Some(Code::Failed));
+            failures.take(&call("t", arguments), &read, reply);
+        }
+        assert!(failures.at(3).is_some(), "{failures:?}");
     }
 
     #[test]
