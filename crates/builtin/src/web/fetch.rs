@@ -291,7 +291,7 @@ impl One {
             let whole = text.text.clone().into();
             self.artifact = keep(cx, text.mime, &text.name, whole).await;
         }
-        let kept = self.artifact.as_ref().map(|id| id.as_str());
+        let kept = self.artifact.as_ref().map(ArtifactId::as_str);
         let content = text.content(chars, kept);
         let kept = kept.map(str::to_owned);
         self.set("content", content);
