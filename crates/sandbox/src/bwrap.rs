@@ -148,14 +148,26 @@ pub async fn try_out(
 /// The program on `PATH`, but never one that a command could have written.
 fn find(host: &Host, workspace: &Path) -> Result<PathBuf, SandboxError> {
     let path = host.path.clone().unwrap_or_else(|| "/usr/bin:/bin".into());
-    std::env::split_paths(&path)
+    let found: Vec<PathBuf> = std::env::split_paths(&path)
         .filter(|dir| dir.is_absolute())
         .filter_map(|dir| dir.join(PROGRAM).canonicalize().ok())
-        .find(|found| found.is_file() && !found.starts_with(workspace))
-        .ok_or_else(|| SandboxError::Unavailable {
+        .filter(|found| found.is_file())
+        .collect();
+    let outside = found.iter().find(|found| !found.starts_with(workspace));
+    outside.cloned().ok_or_else(|| match found.first() {
+        Some(inside) => SandboxError::Unavailable {
+            reason: format!(
+                "{} lies in the workspace {}, where a command could have written it",
+                inside.display(),
+                workspace.display()
+            ),
+            hint: Some("work in a directory that does not hold it".to_owned()),
+        },
+        None => SandboxError::Unavailable {
             reason: "there is no program bwrap on PATH".to_owned(),
             hint: Some(HINT.to_owned()),
-        })
+        },
+    })
 }
 
 impl Bubblewrap {
@@ -230,8 +242,13 @@ impl Bubblewrap {
         let names = names(env)?;
         must_exist(&command, path, cwd, &plan)?;
         if !plan.shows(cwd) {
+            let why = if cwd.is_dir() {
+                "it is not shown inside, and [sandbox] read would show it"
+            } else {
+                "there is no such directory"
+            };
             return Err(SandboxError::Workdir(format!(
-                "its working directory {} cannot be entered (there is no such directory inside), and nothing was run",
+                "its working directory {} cannot be entered ({why}), and nothing was run",
                 cwd.display()
             )));
         }

@@ -192,7 +192,7 @@ fn supervise_namespaced(
             }
             // Here and not before: handles of the outer mount namespace are of no use in this one.
             let roots = Roots::resolve(confined)?;
-            let view = mounts::build(&roots)?;
+            let view = mounts::build(&roots, confined.network)?;
             hide_from_others()?;
             launch.restrict(landlock::with_mounts(&roots, &view, confined.network)?);
             let child = launch.start()?;

@@ -17,6 +17,7 @@ use rustix::mount::{
 use super::OrFail;
 use super::devices::{LINKS, NODES, SHARED_MEMORY, SHARED_MEMORY_SIZE};
 use super::roots::{Root, Roots, is_in};
+use crate::spec::Network;
 use crate::stage::Stage;
 use crate::sys::{MountAttributes, Recursive, set_mount_attributes};
 use crate::wire::Failure;
@@ -26,6 +27,9 @@ const COVERED: [&str; 2] = ["/run", "/tmp"];
 
 /// Room for the directories that lead to a root below a covered one; nothing else is written there.
 const COVER_SIZE: &str = "1m";
+
+/// More sockets than that of one machine are left as they are.
+const MAX_SOCKETS: usize = 1024;
 
 /// Stand-ins for hidden things, while the view is being built.
 const EMPTY_FILE: &str = "/dev/.empty-file";
@@ -40,7 +44,12 @@ pub(super) struct View {
 }
 
 /// Builds the view. Afterwards nothing can change it: the child has no capability to mount.
-pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
+pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
+    let sockets = match network {
+        Network::On => sockets(roots),
+        // There are none to connect with.
+        Network::Off | Network::Alone | Network::Outlet => Vec::new(),
+    };
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
         .or_fail(Stage::Mounts, "/")?;
     set_mount_attributes(
@@ -85,6 +94,18 @@ pub(super) fn build(roots: &Roots) -> Result<View, Failure> {
         tree.attach()?;
     }
     hide(&roots.hide)?;
+    if network == Network::On {
+        let there = |path: &&PathBuf| path.symlink_metadata().is_ok();
+        hide(
+            &roots
+                .sealed
+                .iter()
+                .filter(there)
+                .cloned()
+                .collect::<Vec<_>>(),
+        )?;
+        cover_sockets(&sockets);
+    }
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
     }
@@ -270,6 +291,36 @@ fn pin_parents(roots: &Roots) -> Result<(), Failure> {
             .or_fail(Stage::Mounts, &path.to_string_lossy())?;
     }
     Ok(())
+}
+
+/// The sockets with a name that somebody listens on now and that lie in no root. Read before the view
+/// has a `/proc` of its own.
+fn sockets(roots: &Roots) -> Vec<PathBuf> {
+    let listed = std::fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
+    let named = listed
+        .lines()
+        .filter_map(|line| line.find(" /").map(|at| &line[at + 1..]));
+    let mut found: Vec<PathBuf> = named
+        .filter_map(|path| Path::new(path).canonicalize().ok())
+        .filter(|path| !roots.opens(path))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(MAX_SOCKETS);
+    found
+}
+
+/// A socket is connected to and not opened, which neither a read-only mount nor Landlock before its
+/// ninth ABI holds back. One that is gone by now needs no cover.
+fn cover_sockets(paths: &[PathBuf]) {
+    use std::os::unix::fs::FileTypeExt;
+    let is_socket = |path: &Path| {
+        path.symlink_metadata()
+            .is_ok_and(|found| found.file_type().is_socket())
+    };
+    for path in paths.iter().filter(|path| is_socket(path)) {
+        let _ = cover_with(EMPTY_FILE, path);
+    }
 }
 
 /// Covers what must never be read although it lies in a root.

@@ -26,6 +26,9 @@ pub(super) struct Roots {
     pub(super) fixed: Vec<Root>,
     /// Existing paths to hide that lie in a root; the others cannot be reached anyway.
     pub(super) hide: Vec<PathBuf>,
+    /// Existing directories to hide that lie in no root: their files cannot be opened, but a socket
+    /// is connected to and not opened.
+    pub(super) sealed: Vec<PathBuf>,
     /// Existing trees of our own that lie in a root.
     pub(super) private: Vec<PathBuf>,
     /// Writable roots that lie in one of those.
@@ -83,7 +86,8 @@ impl Roots {
             let text = format!("{} holds credentials and cannot be a root", root.display());
             return Err(refusal(libc::EPERM, &text));
         }
-        let hide: Vec<PathBuf> = secret.into_iter().filter(reachable).collect();
+        let (hide, mut sealed): (Vec<_>, Vec<_>) = secret.into_iter().partition(reachable);
+        sealed.retain(|path| path.is_dir());
         let mut fixed = outermost(existing(&confined.fixed));
         fixed.retain(|path| {
             let holds_a_root = write
@@ -99,10 +103,17 @@ impl Roots {
             read: open_all(read)?,
             fixed: open_all(fixed)?,
             hide,
+            sealed,
             private,
             holes: open_all(holes)?,
             blank,
         })
+    }
+
+    /// Whether a path lies in what is opened.
+    pub(super) fn opens(&self, path: &Path) -> bool {
+        let mut roots = self.write.iter().chain(&self.holes).chain(&self.read);
+        roots.any(|root| path.starts_with(&root.path))
     }
 
     /// The writable roots' paths.

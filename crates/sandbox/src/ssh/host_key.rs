@@ -142,6 +142,9 @@ impl HostKey {
             Some(line) => format!(
                 "the host key {fingerprint} is another than the one in line {line} of {file}"
             ),
+            None if !self.file.exists() => {
+                format!("the host key {fingerprint} is not known: there is no file {file}")
+            }
             None => {
                 format!("the host key {fingerprint} is not among the known hosts in {file}")
             }

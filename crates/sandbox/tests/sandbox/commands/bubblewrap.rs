@@ -183,3 +183,38 @@ async fn bwrap_shows_a_readable_tree_around_what_is_shown_anyway() {
     let (out, err) = heard(&sandbox, shell("echo ran")).await;
     assert_eq!((out.as_str(), err.as_str()), ("ran\n", ""));
 }
+
+/// Each was told in the words of another failure: to install what is there, or that there is no such
+/// directory.
+#[tokio::test]
+async fn what_is_there_and_not_to_be_used_was_told_as_absent() {
+    let world = World::new();
+    let program = world.workspace.join("bwrap");
+    fs::write(&program, "").unwrap();
+    let host = Host {
+        path: Some(world.workspace.clone().into()),
+        ..Host::default()
+    };
+    let policy = world.policy(probe(&supervisor()).await.unwrap());
+    match bwrap::open(world.session(host), policy).await.err() {
+        Some(SandboxError::Unavailable { reason, hint }) => {
+            assert!(reason.contains("lies in the workspace"), "{reason}");
+            assert!(!hint.unwrap().contains("install"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let Some(sandbox) = world.open(Backend::Bwrap).await else {
+        return;
+    };
+    for (workdir, words) in [
+        ("/var", "not shown inside"),
+        ("nowhere", "no such directory"),
+    ] {
+        let mut command = shell("true");
+        command.workdir = workdir.to_owned();
+        match sandbox.spawn(command).await {
+            Err(SandboxError::Workdir(why)) => assert!(why.contains(words), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -79,13 +79,177 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
     ),
 ];
 
-fn tests_of(source: &str) -> Vec<(String, bool)> {
-    let mut found = Vec::new();
-    let (mut is_test, mut each, mut of_the_table) = (false, false, false);
+/// Every backend, as the tests name it.
+const BACKENDS: [&str; 5] = ["Local", "Partial", "Bwrap", "Passthrough", "Ssh"];
+
+/// With which backends the tests of a file need not run, and why. Of those over SSH the other table
+/// says more.
+const NOT_OF_A_FILE: &[(&str, &[&str], &str)] = &[
+    (
+        "programs",
+        &["Passthrough", "Ssh"],
+        "what works without a sandbox is what they compare with",
+    ),
+    (
+        "toolchains",
+        &["Passthrough", "Ssh"],
+        "nothing is kept from being read there",
+    ),
+    (
+        "attacks",
+        &["Passthrough", "Ssh"],
+        "nothing holds a command back there",
+    ),
+    (
+        "bubblewrap",
+        &BACKENDS,
+        "each opens bubblewrap by itself, and is of that alone",
+    ),
+    ("conformance", &BACKENDS, "it is about the tests"),
+    (
+        "credentials",
+        &["Passthrough", "Ssh"],
+        "nothing is hidden there",
+    ),
+    (
+        "inside",
+        &BACKENDS,
+        "each opens what it is about by itself: the view of `local`, or several",
+    ),
+    (
+        "opening",
+        &BACKENDS,
+        "each opens what it is about by itself",
+    ),
+    (
+        "startup",
+        &["Partial", "Passthrough", "Ssh"],
+        "it takes mounts to keep a file as it is",
+    ),
+    (
+        "reach",
+        &["Partial", "Passthrough", "Ssh"],
+        "it takes a network of its own",
+    ),
+    ("limits", &["Ssh"], "no limit of ours holds there"),
+    ("told", &["Ssh"], "the other table says why"),
+    ("jobs", &["Ssh"], "the other table says why"),
+    ("survivors", &["Ssh"], "the other table says why"),
+];
+
+/// With which backends one test does not run besides, and why.
+const NOT_OF_A_TEST: &[(&str, &[&str], &str)] = &[
+    (
+        "jobs::a_closed_session_has_no_process_left",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with `local`: closing is the same code for all of this machine",
+    ),
+    (
+        "jobs::jobs_are_listed_the_last_started_first_and_the_oldest_ended_are_forgotten",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with one: the list is the same code for all",
+    ),
+    (
+        "jobs::too_many_running_jobs_are_refused_with_what_to_do",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with one: the bound is the same code for all",
+    ),
+    (
+        "jobs::a_job_was_deaf_once_it_had_printed_as_much_as_is_kept",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with one: spools are the same code for all",
+    ),
+    (
+        "jobs::output_is_kept_where_no_command_reaches_it",
+        &["Passthrough"],
+        "nothing holds a command back there",
+    ),
+    (
+        "credentials::no_credential_can_be_read_by_a_command",
+        &["Partial"],
+        "a home that holds them is refused as a workspace there; the others of the file run with it",
+    ),
+    (
+        "programs::python_locks_work_with_a_mount_namespace",
+        &["Partial", "Bwrap"],
+        "it opens `local` by itself, which has a shared memory of its own by its mounts",
+    ),
+    (
+        "limits::memory_held_by_a_file_ends_the_command_and_not_its_supervisor",
+        &["Partial", "Passthrough"],
+        "the file is in the memory of a `/dev/shm` of the command's own",
+    ),
+    (
+        "limits::both_limits_hold_by_version_2_where_it_has_their_controllers",
+        &["Partial", "Passthrough"],
+        "the same groups by the same code",
+    ),
+    (
+        "limits::a_limit_of_processes_that_only_the_program_was_told_was_not_named",
+        &["Passthrough"],
+        "processes of root are not counted there, which is held by nothing",
+    ),
+    (
+        "reach::a_command_reached_the_server_that_runs_it",
+        &["Local", "Bwrap"],
+        "it opens `local` by itself: the proxy is the same code for both",
+    ),
+    (
+        "reach::where_it_cannot_be_kept_to_hosts_nothing_is_opened",
+        &["Local", "Bwrap"],
+        "it opens `local` by itself: bubblewrap has a network of its own wherever it works",
+    ),
+    (
+        "reach::a_socket_in_a_directory_that_is_kept_was_connected_to",
+        &["Local", "Bwrap"],
+        "it opens `local` by itself: bubblewrap does not mount what is kept",
+    ),
+    (
+        "startup::a_protected_file_that_is_exchanged_while_a_command_starts_opens_nothing",
+        &["Local", "Bwrap"],
+        "it opens bubblewrap by itself, which takes names",
+    ),
+    (
+        "survivors::a_process_that_no_signal_reaches_was_told_as_killed",
+        &["Partial", "Bwrap"],
+        "the same supervisor; what bubblewrap holds it does not count, as `docs/sandbox.md` says",
+    ),
+    (
+        "told::after_a_restart_jobs_are_lost_with_what_they_printed_and_not_forgotten",
+        &["Partial"],
+        "what is remembered does not depend on the level",
+    ),
+    (
+        "told::a_job_whose_output_is_gone_is_known_by_its_name",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with one: records are the same code for all",
+    ),
+    (
+        "told::only_the_last_output_is_left_for_a_later_program",
+        &["Local", "Partial", "Bwrap", "Passthrough"],
+        "it runs with one: spools are the same code for all",
+    ),
+    (
+        "told::a_refused_path_is_told_with_the_key_that_would_allow_it",
+        &["Passthrough"],
+        "nothing is refused there",
+    ),
+    (
+        "told::a_path_that_is_not_shown_was_told_as_absent",
+        &["Passthrough"],
+        "everything is shown there",
+    ),
+];
+
+/// The tests of a file, each with the backends that its parameters name.
+fn tests_of(source: &str) -> Vec<(String, BTreeSet<&'static str>)> {
+    let mut found: Vec<(String, BTreeSet<&str>)> = Vec::new();
+    let (mut is_test, mut among, mut of_the_table) = (false, false, false);
     for line in source.lines().map(str::trim_start) {
-        if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+        let marks = ["#[test]", "#[tokio::test", "#[rstest]"];
+        if marks.iter().any(|mark| line.starts_with(mark)) {
             is_test = true;
-            each = false;
+            among = false;
         }
         if line.starts_with("on_every_backend!") {
             (is_test, of_the_table) = (true, true);
@@ -96,15 +260,20 @@ fn tests_of(source: &str) -> Vec<(String, bool)> {
         if let Some(name) = name.filter(|_| is_test) {
             is_test = false;
             let name = name.split('(').next().unwrap().to_owned();
-            found.push((name, std::mem::take(&mut of_the_table)));
-            each = true;
+            let all = std::mem::take(&mut of_the_table).then_some(BACKENDS);
+            let with: BTreeSet<&str> = all.into_iter().flatten().collect();
+            found.push((name, with));
+            among = true;
         }
         // Among its parameters.
-        if each && line.contains("Backend::Ssh") {
-            found.last_mut().unwrap().1 = true;
+        if among {
+            let named = BACKENDS
+                .iter()
+                .filter(|backend| line.contains(&format!("Backend::{backend}")));
+            found.last_mut().unwrap().1.extend(named);
         }
         if line.ends_with('{') {
-            each = false;
+            among = false;
         }
     }
     found
@@ -115,17 +284,54 @@ fn every_test_runs_with_each_or_says_why_not() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sandbox/commands");
     let (mut alone, mut each) = (BTreeSet::new(), 0);
     let mut files = BTreeSet::new();
+    let (mut wrong, mut of_tests) = (Vec::new(), BTreeSet::new());
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let file = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if file == "kit" {
+            continue;
+        }
         let tests = tests_of(&fs::read_to_string(&path).unwrap());
         if !OF_CONFINEMENT.contains(&file.as_str()) {
-            each += tests.iter().filter(|(_, each)| *each).count();
-            let ones = tests.into_iter().filter(|(_, each)| !each);
+            let over_ssh = |backends: &BTreeSet<&str>| backends.contains("Ssh");
+            each += tests.iter().filter(|(_, with)| over_ssh(with)).count();
+            let ones = tests.iter().filter(|(_, with)| !over_ssh(with));
             alone.extend(ones.map(|(name, _)| format!("{file}::{name}")));
+        }
+        for (name, with) in tests {
+            let name = format!("{file}::{name}");
+            let mut told = with;
+            for (known, without, _) in NOT_OF_A_FILE {
+                if *known == file {
+                    told.extend(*without);
+                }
+            }
+            for (known, without, _) in NOT_OF_A_TEST {
+                if *known == name {
+                    assert!(
+                        told.is_disjoint(&without.iter().copied().collect()),
+                        "{name}"
+                    );
+                    told.extend(*without);
+                    of_tests.insert(*known);
+                }
+            }
+            if told.len() < BACKENDS.len() {
+                wrong.push((name, told));
+            }
         }
         files.insert(file);
     }
+    assert!(
+        wrong.is_empty(),
+        "neither run with all nor told why: {wrong:#?}"
+    );
+    assert_eq!(
+        of_tests.len(),
+        NOT_OF_A_TEST.len(),
+        "one is not there: {of_tests:?}"
+    );
+    assert!(NOT_OF_A_FILE.iter().all(|(file, ..)| files.contains(*file)));
     let told: BTreeSet<String> = NOT_OVER_SSH
         .iter()
         .map(|(name, _)| (*name).to_owned())

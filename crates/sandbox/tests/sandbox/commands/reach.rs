@@ -1,10 +1,14 @@
 //! The network by host: what is named is reached, and nothing else.
 
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use outfitter_core::{Level, Offset, Refusal, Refused, Sandbox};
-use outfitter_sandbox::{AllowedHosts, Host, Reach, Support, bwrap, local, probe};
+use outfitter_sandbox::{
+    AllowedHosts, Host, LocalFiles, Protected, Reach, Support, bwrap, local, probe,
+};
 use rstest::rstest;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -244,4 +248,69 @@ async fn where_it_cannot_be_kept_to_hosts_nothing_is_opened() {
         .err()
         .unwrap();
     assert!(error.to_string().contains("not here"), "{error}");
+}
+
+/// A socket is connected to and not opened: what could not even be listed answered.
+#[tokio::test]
+async fn a_socket_in_a_directory_that_is_kept_was_connected_to() {
+    let support = probe(&supervisor()).await.unwrap();
+    if support.level < outfitter_process::Level::Full {
+        say("SKIPPED(namespace): it takes mounts");
+        return;
+    }
+    // Not in `/tmp`, which is empty inside.
+    let Ok(home) = tempfile::tempdir_in("/var") else {
+        say("SKIPPED(not-root): nothing outside can be made here");
+        return;
+    };
+    let home = home.path();
+    let world = World::new();
+    let kept = home.join(".docker/run");
+    std::fs::create_dir_all(&kept).unwrap();
+    let listens = |path: PathBuf| (UnixListener::bind(&path).unwrap(), path);
+    let outside = [
+        listens(kept.join("docker.sock")),
+        listens(home.join("x.sock")),
+    ];
+    let inside = listens(world.workspace.join("own.sock"));
+    let mut session = world.session(Host {
+        path: Some("/usr/bin:/bin".into()),
+        ..Host::default()
+    });
+    let protected = Protected::of_home(home);
+    session.files = LocalFiles::open(&world.workspace, protected).unwrap();
+    let mut policy = world.policy(support);
+    policy.reach = Reach::Everything;
+    let sandbox = local::open(session, policy).unwrap();
+    // One that is made later: the directory itself is out of reach.
+    let line = |path: &Path| {
+        shell(&format!(
+            "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\"); \
+             print(\"connected\")' 2>/dev/null",
+            path.display()
+        ))
+    };
+    let (out, _) = heard(&sandbox, line(&inside.1)).await;
+    if out.is_empty() {
+        say("SKIPPED(python): there is nothing to connect with");
+        return;
+    }
+    for (_, path) in &outside {
+        let (out, _) = heard(&sandbox, line(path)).await;
+        assert_eq!(out, "", "{} was reached", path.display());
+    }
+    let later = kept.join("later.sock");
+    let waits = format!(
+        "echo up; until [ -e go ]; do sleep 0.01; done; {}",
+        match line(&later).command {
+            outfitter_core::CommandLine::Shell(line) => line,
+            outfitter_core::CommandLine::Program(words) => words.join(" "),
+        }
+    );
+    let job = sandbox.spawn(shell(&waits)).await.unwrap();
+    sandbox.output(&job, Offset(0), 10, LIVENESS).await.unwrap();
+    let _later = UnixListener::bind(&later).unwrap();
+    std::fs::write(world.workspace.join("go"), "").unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(exit.stdout_bytes, 3, "{exit:?}");
 }
