@@ -13,7 +13,7 @@ pub(super) fn tool_error(error: SandboxError) -> ToolError {
         SandboxError::Unavailable { reason, hint } => {
             let info = ErrorInfo::new(
                 Code::Unavailable,
-                format!("the sandbox cannot be set up: {reason}"),
+                format!("the command cannot be run: {reason}"),
             );
             match hint {
                 Some(hint) => info.with_hint(hint.clone()),

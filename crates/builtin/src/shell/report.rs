@@ -267,7 +267,8 @@ impl Ending {
             ),
             End::Lost => outcome.stopped(
                 Code::Interrupted,
-                "the task is lost: the program that ran it ended, and the command with it; look at \
+                "the task is lost: the program that ran it ended, or the connection to the other \
+                 machine, and the command with it; look at \
                  what it has done before you start it again",
             ),
         }

@@ -171,7 +171,7 @@ const NOT_OF_A_TEST: &[(&str, &[&str], &str)] = &[
     ),
     (
         "programs::python_locks_work_with_a_mount_namespace",
-        &["Partial", "Bwrap"],
+        &["Local", "Partial", "Bwrap"],
         "it opens `local` by itself, which has a shared memory of its own by its mounts",
     ),
     (
