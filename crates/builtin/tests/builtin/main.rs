@@ -18,6 +18,8 @@ mod plugin_api;
 mod run_command;
 #[cfg(test)]
 mod shell;
+#[cfg(test)]
+mod shell_left;
 mod shell_output;
 mod shell_tasks;
 #[cfg(test)]
