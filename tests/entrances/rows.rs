@@ -17,13 +17,15 @@ pub(crate) struct Row {
     pub(crate) refused: &'static str,
 }
 
-/// The tools of the table that only read: what is left of them in the mode `plan`.
-const READERS: [&str; 9] = [
+/// The tools of the table that only read or ask: what is left of them in the mode `plan`.
+const READERS: [&str; 11] = [
+    "ask_user",
     "calculator",
     "current_time",
     "file_read",
     "list_dir",
     "query_person",
+    "questionnaire",
     "read_artifact",
     "search_users",
     "tool_expand_tools",
