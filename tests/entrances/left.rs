@@ -102,7 +102,6 @@ fn directories_that_a_command_closed_stayed_behind_their_session() {
 }
 
 /// What nobody but root may do makes what even root may not remove.
-#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 #[test]
 fn a_session_was_called_deleted_while_its_files_stayed() {
     let data = tempfile::tempdir().unwrap();

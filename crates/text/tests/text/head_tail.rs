@@ -60,10 +60,7 @@ fn what_is_not_kept_is_said_to_be_gone() {
         Whole::Beginning("art_2"),
     )
     .to_string();
-    assert!(
-        short.contains("artifact art_2 has only a part"),
-        "{short}"
-    );
+    assert!(short.contains("artifact art_2 has only a part"), "{short}");
     assert!(!short.contains("the whole"), "{short}");
     let short = bound(&"x".repeat(100), Budget::Chars(60), Whole::NotKept).to_string();
     insta::assert_snapshot!(short, @r"
