@@ -1,8 +1,10 @@
 //! `artifacts list`, `artifacts get`, and what `tools call --save` writes.
 
 use std::collections::BTreeSet;
+use std::fs::Permissions;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use outfitter_core::{
@@ -22,6 +24,9 @@ use crate::render::tables;
 
 /// Bytes read at a time.
 const CHUNK: u64 = 1024 * 1024;
+
+/// What others may do with a new file, before the person's mask.
+const NEW_FILE: u32 = 0o666;
 
 /// What calls kept.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -120,7 +125,7 @@ async fn get(at: &Invocation<'_>, whole: &Outfitter, args: &GetArgs) -> Result<(
     match file {
         Some(file) => {
             let path = at.env.current_dir().join(file);
-            write(whole, (&session, head.clone()), &path).await?;
+            write(whole, (&session, head.clone()), &path, Over::AFile).await?;
         }
         None if at.global.json => {}
         None => {
@@ -168,11 +173,7 @@ pub(super) async fn save(
     for id in ids {
         let head = first(whole, session, id).await.map_err(Failure::from)?;
         let path = folder.join(file_name(&head.info));
-        if path.exists() {
-            let what = format!("write {}: it is there already", path.display());
-            return Err(Failure::new(Code::Conflict, what).into());
-        }
-        write(whole, (session, head), &path).await?;
+        write(whole, (session, head), &path, Over::Nothing).await?;
         at.out.tell(&format!("wrote {}\n", path.display()));
     }
     Ok(())
@@ -276,23 +277,60 @@ async fn each(
     }
 }
 
-/// Writes it beside, and puts it there once it is whole.
+/// What a file that is written may take the place of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    Nothing,
+    AFile,
+}
+
+/// Writes it beside, and puts it there once it is whole. What is there and is no file, a device or
+/// a pipe, is written to.
 async fn write(
     whole: &Outfitter,
     artifact: (&SessionId, ArtifactChunk),
-    path: &PathBuf,
+    path: &Path,
+    over: Over,
 ) -> Result<(), Stop> {
     let shown = path.display().to_string();
     let failed = |error: &dyn std::fmt::Display| {
         Failure::new(Code::Failed, format!("write {shown}: {error}"))
     };
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let mut file =
-        tempfile::NamedTempFile::with_prefix_in(".", folder).map_err(|error| failed(&error))?;
+    let there = match over {
+        Over::Nothing => None,
+        Over::AFile => std::fs::metadata(path).ok(),
+    };
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        let opened = std::fs::OpenOptions::new().write(true).open(path);
+        let mut file = opened.map_err(|error| failed(&error))?;
+        let mut to = |bytes: &[u8]| Ok(file.write_all(bytes).map_err(|error| failed(&error))?);
+        return each(whole, artifact, &mut to).await;
+    }
+    // A link stays what it is, and so does what others may do with the file.
+    let path = match there {
+        Some(_) => path.canonicalize().map_err(|error| failed(&error))?,
+        None => path.to_owned(),
+    };
+    let mode = there.map_or(NEW_FILE, |there| there.permissions().mode() & 0o7777);
+    let mut file = tempfile::Builder::new()
+        .prefix(".")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(path.parent().unwrap_or(Path::new("/")))
+        .map_err(|error| failed(&error))?;
     let mut to = |bytes: &[u8]| Ok(file.write_all(bytes).map_err(|error| failed(&error))?);
     each(whole, artifact, &mut to).await?;
-    file.persist(path).map_err(|error| failed(&error.error))?;
-    Ok(())
+    let put = match over {
+        Over::AFile => file.persist(&path),
+        Over::Nothing => file.persist_noclobber(&path),
+    };
+    match put {
+        Ok(_) => Ok(()),
+        Err(error) if error.error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let what = format!("write {shown}: it is there already");
+            Err(Failure::new(Code::Conflict, what).into())
+        }
+        Err(error) => Err(failed(&error.error).into()),
+    }
 }
 
 fn row(session: &SessionId, info: &ArtifactInfo) -> Row {

@@ -1,6 +1,10 @@
 //! Direct calls that need more than their arguments: a model, the sessions there are, the place of
 //! what they keep.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -139,6 +143,23 @@ fn what_a_call_keeps_could_not_be_had_from_the_command_line() {
             .len(),
         size
     );
+    // What is there stays what it is: a device, a link, and who may read a file.
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let put = |file: &str| {
+        let got = world.run(&["artifacts", "get", &id, "-o", file]);
+        assert_eq!(got.code, 0, "{}", got.shown());
+    };
+    put("/dev/null");
+    let null = std::fs::metadata("/dev/null").unwrap();
+    assert!(null.file_type().is_char_device());
+    let kept = world.path("here/kept.txt");
+    std::fs::set_permissions(&kept, Permissions::from_mode(0o640)).unwrap();
+    let link = world.path("here/link.txt");
+    std::os::unix::fs::symlink("kept.txt", &link).unwrap();
+    put("link.txt");
+    assert!(link.is_symlink());
+    assert_eq!(mode(&kept), 0o640);
+
     let told = world.run(&["artifacts", "get", &id, "--json"]).json();
     assert_eq!(told["artifact"]["size"], size);
 
