@@ -91,7 +91,8 @@ pub(crate) async fn serve(
 
 /// Waits until there are fewer connections than the most.
 async fn room(most: usize, seats: &Seats, connections: &mut JoinSet<()>) {
-    while connections.len() >= most {
+    // There is always one: none would be waited for for ever.
+    while connections.len() >= most.max(1) {
         seats.ask_one_to_leave(IDLE);
         if let Ok(Some(ended)) = tokio::time::timeout(LOOK, connections.join_next()).await {
             report(ended);

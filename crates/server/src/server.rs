@@ -97,8 +97,10 @@ impl Server {
                 let recovered = tokio::time::timeout(grace, recovering.join_next());
                 let (cut_off, (), recovered) =
                     tokio::join!(app.live.end_all(grace), served, recovered);
-                if recovered.is_err() {
-                    tracing::warn!("sessions were left that broke off");
+                match recovered {
+                    Ok(Some(Err(error))) => tracing::error!(%error, "the recovery broke down"),
+                    Ok(Some(Ok(())) | None) => {}
+                    Err(_) => tracing::warn!("sessions were left that broke off"),
                 }
                 let late = app.live.end_all(grace).await;
                 recovery::end_each(&app, [cut_off, late].concat()).await;

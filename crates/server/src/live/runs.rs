@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use outfitter_core::{Cancel, Code, ErrorInfo, RunId, Scope, SessionId};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::hub::{Begun, Hub};
@@ -18,6 +19,9 @@ pub(crate) const RECENT: usize = 10_000;
 
 /// Runs at once.
 const MOST: usize = 1_024;
+
+/// Runs and errands at once: as many runs as may be keep no errand from being done.
+const MOST_IN_ALL: usize = 2 * MOST;
 
 /// Where a run's entries are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -144,10 +148,40 @@ impl Live {
             Ok(Poll::Pending) => {
                 lock(&self.tasks).spawn(work);
             }
-            // What it panicked with has been told where it happened; it is over for all who wait.
-            Err(_) => drop(work),
+            // What it panicked with is told where it happened. It is over for all who wait.
+            Err(_) => {
+                tracing::error!("a run or an errand broke down");
+                drop(work);
+            }
         }
         Ok((live, begun))
+    }
+
+    /// Does what must not stop halfway when who asked for it hangs up: their request is dropped
+    /// then, and this is not. It ends with the server as runs do.
+    pub(crate) async fn errand<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (tell, told) = oneshot::channel();
+        {
+            let mut tasks = lock(&self.tasks);
+            if self.stop.is_cancelled() {
+                return Err(stopping());
+            }
+            reap(&mut tasks);
+            if tasks.len() >= MOST_IN_ALL {
+                let error = ErrorInfo::new(Code::RateLimited, "as much as may be is under way");
+                return Err(error.into());
+            }
+            tasks.spawn(async move { drop(tell.send(work.await)) });
+        }
+        told.await.map_err(|_| {
+            if self.stop.is_cancelled() {
+                return stopping();
+            }
+            ErrorInfo::new(Code::Internal, "what was asked for broke down").into()
+        })
     }
 
     /// A run under way.
@@ -210,7 +244,7 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
     if let Err(error) = ended
         && error.is_panic()
     {
-        tracing::error!(%error, "a run broke down");
+        tracing::error!(%error, "a run or an errand broke down");
     }
 }
 
@@ -301,6 +335,18 @@ mod tests {
         live.start(place(), |_| async {}).unwrap();
         assert_eq!(lock(&live.tasks).len(), 0);
         assert!(!live.is_at_work(&place()));
+    }
+
+    #[tokio::test]
+    async fn an_errand_that_breaks_down_or_comes_too_late_is_told_so() {
+        let live = Live::new();
+        let broken = live.errand(async { panic!("broken") }).await;
+        let broken: Problem = broken.map(|(): ()| ()).unwrap_err();
+        assert_eq!(broken.error().code, Code::Internal);
+        assert_eq!(live.errand(async { 7 }).await.unwrap(), 7);
+        live.end_all(Duration::from_secs(60)).await;
+        let late = live.errand(async { 7 }).await.unwrap_err();
+        assert_eq!(late.error().code, Code::Unavailable);
     }
 
     #[tokio::test]
