@@ -132,9 +132,7 @@ async fn hand_in(app: &Arc<App>, open: Session, answered: Answered) -> Result<Ru
                 return Ok(started.run);
             }
             Err(problem) if problem.error().code == Code::Busy => {
-                let agent = app.host.agent();
-                let under_way = agent.answer_under_way(&open, vec![answered.clone()]).await;
-                if let Some(run) = under_way.map_err(|error| Problem::from(&error))? {
+                if let Some(run) = hand_to_run(app, &open, &answered).await? {
                     return Ok(run);
                 }
                 if Instant::now() > patience {
@@ -145,6 +143,22 @@ async fn hand_in(app: &Arc<App>, open: Session, answered: Answered) -> Result<Ru
             Err(problem) => return Err(problem),
         }
     }
+}
+
+/// Hands an answer to the run under way. It is written to that run's log, which must not stop
+/// between the writing and what is known of it when who answers hangs up.
+async fn hand_to_run(
+    app: &Arc<App>,
+    open: &Session,
+    answered: &Answered,
+) -> Result<Option<RunId>, Problem> {
+    let (owner, open, answers) = (app.clone(), open.clone(), vec![answered.clone()]);
+    let handing = async move {
+        let agent = owner.host.agent();
+        agent.answer_under_way(&open, answers).await
+    };
+    let under_way = app.live.errand(handing).await?;
+    under_way.map_err(|error| Problem::from(&error))
 }
 
 async fn session_of(

@@ -158,12 +158,24 @@ pub(super) async fn delete(
     if app.live.is_at_work(&place) {
         return Err(outfitter_core::CallHostError::Busy(session.clone()).into());
     }
-    let _held = app.hold(&place)?;
+    let held = app.hold(&place)?;
     // And from runs of this process that come meanwhile.
     let agent = app.host.agent();
-    let _free = agent
+    let free = agent
         .hold(scope, session)
         .map_err(|error| Problem::from(&error))?;
+    // From here on it is done to the end, whether or not who asked for it stays.
+    let owner = app.clone();
+    let removing = async move {
+        let _kept_from_others = (held, free);
+        remove(&owner, &place).await
+    };
+    app.live.errand(removing).await?
+}
+
+/// Removes a session that is held, and all that belongs to it.
+async fn remove(app: &App, place: &Place) -> Result<Response, Problem> {
+    let (scope, session) = (&place.scope, &place.session);
     app.directory.end_jobs(scope, session).await;
     let mut left = app.directory.empty(scope, session).await;
     if !left.here.is_empty() {
@@ -175,9 +187,9 @@ pub(super) async fn delete(
             .into());
     }
     app.log.delete(scope, session).await?;
-    app.waits.forget(&place);
-    app.histories.forget(&place);
-    app.client_runs.forget(&place);
+    app.waits.forget(place);
+    app.histories.forget(place);
+    app.client_runs.forget(place);
     if let Err(error) = app.artifacts.delete_session(scope, session).await {
         let error: &dyn std::error::Error = &error;
         tracing::warn!(error, %session, "artifacts of a deleted session stay behind");

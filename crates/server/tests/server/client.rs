@@ -60,6 +60,11 @@ impl Ask {
     }
 
     pub(crate) async fn open(self, at: SocketAddr) -> Reply {
+        Reply::read(BufReader::new(self.ask(at).await)).await
+    }
+
+    /// Asks, and reads nothing. Who drops what this gives hangs up.
+    pub(crate) async fn ask(self, at: SocketAddr) -> TcpStream {
         let mut stream = TcpStream::connect(at).await.unwrap();
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         if !self.headers.iter().any(|(name, _)| name == "host") {
@@ -77,7 +82,7 @@ impl Ask {
         let _ = stream
             .write_all(self.body.as_deref().unwrap_or_default())
             .await;
-        Reply::read(BufReader::new(stream)).await
+        stream
     }
 
     /// The whole answer.

@@ -12,6 +12,7 @@ mod at_once;
 mod client;
 mod events;
 mod gate;
+mod hang_ups;
 mod harness;
 mod interrupts;
 mod isolation;
