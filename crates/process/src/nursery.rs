@@ -29,6 +29,8 @@ struct Kept {
     running: Option<Running>,
     /// Counts them, so that one can be told from the next.
     generation: u64,
+    /// What became of the last one that is not running.
+    lost: Lost,
 }
 
 #[derive(Debug)]
@@ -53,8 +55,18 @@ pub(crate) enum Age {
     Old,
     /// It was started for this request, and is the first.
     First,
-    /// It was started for this request, because the one before was gone.
-    Replacement,
+    /// It was started for this request, because there was no longer the one before.
+    Replacement(Lost),
+}
+
+/// Why a nursery is no longer there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// It had ended, which it does not by itself.
+    #[default]
+    Gone,
+    /// It was given up.
+    Unresponsive,
 }
 
 /// Why a request did not get under way.
@@ -91,7 +103,10 @@ impl Nursery {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Err(AskError::Busy);
                 }
-                Err(error) if is_gone(&error) => kept.running = None,
+                Err(error) if is_gone(&error) => {
+                    kept.running = None;
+                    kept.lost = Lost::Gone;
+                }
                 Err(error) => return Err(AskError::Start(error)),
             }
         }
@@ -105,7 +120,7 @@ impl Nursery {
         kept.running = Some(running);
         let age = match kept.generation {
             0 => Age::First,
-            _ => Age::Replacement,
+            _ => Age::Replacement(kept.lost),
         };
         kept.generation += 1;
         Ok(Asked {
@@ -122,6 +137,7 @@ impl Nursery {
         {
             // It may have ended by itself, which is as good.
             let _ = running.process.start_kill();
+            kept.lost = Lost::Unresponsive;
         }
     }
 

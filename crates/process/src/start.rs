@@ -13,7 +13,7 @@ use crate::child::{Child, Spawned, Supervisor};
 use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
 use crate::error::SpawnError;
 use crate::input::Ends;
-use crate::nursery::{Age, AskError, Asked, our_pidfd};
+use crate::nursery::{Age, AskError, Asked, Lost, our_pidfd};
 use crate::outlet::{self, Channel};
 use crate::output::Output;
 use crate::program::SupervisorProgram;
@@ -36,6 +36,10 @@ const BUSY: Duration = Duration::from_millis(1);
 /// What is said with the command that found it so.
 const STARTED_ANEW: &str =
     "the process that starts commands was gone, killed from outside, and was started anew";
+
+/// The same where it was we who ended it.
+const REPLACED: &str =
+    "the process that starts commands did not answer, was ended, and was started anew";
 
 /// Starts a child under a supervisor and waits until its program runs.
 ///
@@ -72,7 +76,7 @@ pub(crate) async fn start(
             Ok(spawned) => return Ok(spawned),
             Err(Missed::Refused(error)) => return Err(error),
             // Nothing has run, so it may be tried again.
-            Err(Missed::Unheard(Age::Old | Age::Replacement)) => {}
+            Err(Missed::Unheard(Age::Old | Age::Replacement(_))) => {}
             // The first one that is gone at once is not the program it should be.
             Err(Missed::Unheard(Age::First)) => break,
         }
@@ -141,8 +145,10 @@ async fn attempt(program: &SupervisorProgram, plan: &Plan) -> Result<Spawned, Mi
         }
     };
     let mut child = Child::new(control, supervisor);
-    if asked.age == Age::Replacement {
-        child.note(STARTED_ANEW);
+    match asked.age {
+        Age::Old | Age::First => {}
+        Age::Replacement(Lost::Gone) => child.note(STARTED_ANEW),
+        Age::Replacement(Lost::Unresponsive) => child.note(REPLACED),
     }
     match timeout_at(deadline, child.give(&plan.order)).await {
         Ok(Ok(())) => {

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use rustix::fs::{Access, StatVfsMountFlags};
 use rustix::process::{Resource, Rlimit, geteuid};
 
 use super::cgroup::{Entrances, Groups, Wanted};
@@ -32,14 +33,27 @@ const PID_MAX: &str = "/proc/sys/kernel/pid_max";
 pub(super) struct Held {
     groups: Groups,
     limits: Limits,
+    /// Whether the process namespace counts, or is going to.
     by_namespace: bool,
-    notes: Vec<String>,
+    /// Whether nothing else would hold the number of processes.
+    needs_a_count: bool,
+    telling: Telling,
+}
+
+/// What the notes are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Telling {
+    /// Limits that could not be had.
+    Missing,
+    /// By what each limit is held.
+    All,
 }
 
 impl Held {
     /// Makes what limits the tree. To be called before anything is started.
     pub(super) fn begin(limits: Limits, confinement: &Confinement) -> Self {
-        let by_namespace = is_full(confinement) && kernel() >= Some(PID_MAX_FROM);
+        let by_namespace =
+            is_full(confinement) && kernel() >= Some(PID_MAX_FROM) && pid_max_is_writable();
         // Everybody but root is held by the limit of the user, unless a smaller one was asked for.
         let asked_for = limits.processes != Limits::DEFAULT.processes;
         let held_by_user = !geteuid().is_root() && !asked_for;
@@ -49,19 +63,12 @@ impl Held {
             memory_bytes: limits.memory_bytes,
             processes: count.then_some(limits.processes),
         });
-        let mut notes = Vec::new();
-        if limits.memory_bytes.is_some() && !groups.limit_memory() {
-            notes.push(
-                "memory is limited for each process and not for all together: no control group \
-                 can be made here"
-                    .to_owned(),
-            );
-        }
         Self {
             groups,
             limits,
             by_namespace,
-            notes,
+            needs_a_count: is_full(confinement) && geteuid().is_root(),
+            telling: Telling::Missing,
         }
     }
 
@@ -71,11 +78,11 @@ impl Held {
     }
 
     /// The first process of a namespace: nobody in it, not even root, gets more numbers.
-    pub(super) fn inside(&self) {
+    pub(super) fn inside(&mut self) {
         if self.by_namespace {
             let most = self.limits.processes.max(LEAST_PID_MAX);
-            // Where `/proc/sys` cannot be written the other limits stand.
-            let _ = std::fs::write(PID_MAX, most.to_string());
+            // Where it cannot be written after all, the other limits stand and the notes say so.
+            self.by_namespace = std::fs::write(PID_MAX, most.to_string()).is_ok();
         }
     }
 
@@ -92,11 +99,37 @@ impl Held {
 
     /// Which limits could not be had; for people.
     pub(super) fn notes(&self) -> Vec<String> {
-        self.notes.clone()
+        match self.telling {
+            Telling::Missing => self.missing(),
+            Telling::All => self.all(),
+        }
     }
 
     /// Says by what each limit of the tree is held, in the place of what could not be had.
     pub(super) fn explain(&mut self) {
+        self.telling = Telling::All;
+    }
+
+    fn missing(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.limits.memory_bytes.is_some() && !self.groups.limit_memory() {
+            notes.push(
+                "memory is limited for each process and not for all together: no control group \
+                 can be made here"
+                    .to_owned(),
+            );
+        }
+        if self.needs_a_count && !self.by_namespace && !self.groups.limit_processes() {
+            notes.push(
+                "processes are not limited: the command runs as root, the process namespace does \
+                 not count, and no control group can be made here"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+
+    fn all(&self) -> Vec<String> {
         let memory = match self.groups.memory_version() {
             Some(version) => format!("memory by a control group (version {version})"),
             None => "memory of each process by itself (no control group can be made)".to_owned(),
@@ -109,7 +142,7 @@ impl Held {
             Some(version) => format!("processes by a control group (version {version})"),
             None => format!("processes by {user}"),
         };
-        self.notes = vec![memory, processes];
+        vec![memory, processes]
     }
 
     /// What the limits did; read when the tree is gone.
@@ -235,6 +268,16 @@ fn is_ours(confinement: &Confinement) -> bool {
     *confinement == Confinement::Unconfined
 }
 
+/// Whether the first process of a namespace may limit it: in many containers `/proc/sys` is mounted
+/// read-only. Who is not root now makes a user namespace, in which they may what root may here.
+fn pid_max_is_writable() -> bool {
+    let is_read_only = rustix::fs::statvfs(PID_MAX).map_or(true, |found| {
+        found.f_flag.contains(StatVfsMountFlags::RDONLY)
+    });
+    let may = || !geteuid().is_root() || rustix::fs::access(PID_MAX, Access::WRITE_OK).is_ok();
+    !is_read_only && may()
+}
+
 /// Version and patch level of the kernel.
 fn kernel() -> Option<(u32, u32)> {
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").ok()?;
@@ -271,6 +314,32 @@ pub(super) fn apply(limits: Limits) -> rustix::io::Result<()> {
 mod tests {
     use super::*;
     use rstest::rstest;
+
+    /// Of a tree of root's that has no control group.
+    #[rstest]
+    #[case::the_namespace_counts(true, &[], "processes by their namespace")]
+    #[case::nothing_counts(
+        false,
+        &["processes are not limited: the command runs as root, the process namespace does not \
+           count, and no control group can be made here"],
+        "processes by the limit of the user, which does not hold root"
+    )]
+    fn that_nothing_counts_the_processes_is_said_with_the_command_and_by_the_probe(
+        #[case] by_namespace: bool,
+        #[case] notes: &[&str],
+        #[case] explained: &str,
+    ) {
+        let mut held = Held {
+            groups: Groups::default(),
+            limits: Limits::DEFAULT,
+            by_namespace,
+            needs_a_count: true,
+            telling: Telling::Missing,
+        };
+        assert_eq!(held.notes(), notes);
+        held.explain();
+        assert_eq!(held.notes().last().unwrap(), explained);
+    }
 
     #[rstest]
     #[case::the_kernel_said_so(Some(Ending::Signal(25)), &[], Some(Evidence::Known))]

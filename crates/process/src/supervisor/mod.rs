@@ -110,7 +110,7 @@ fn supervise(control: &mut Control, order: Order, ahead: Ahead) -> Result<(), Fa
     }
     let mut launch = Launch::prepare(task, spec)?;
     launch.limit(held.of_each_process(), held.entrances());
-    let outcome = supervise_within(control, &signals, launch, &confinement, &held);
+    let outcome = supervise_within(control, &signals, launch, &confinement, &mut held);
     // Inside the namespaces it is not ours to end: the guard is outside, and the last to go.
     if rustix::process::getpid() == outer {
         held.end();
@@ -123,7 +123,7 @@ fn supervise_within(
     signals: &OwnedFd,
     mut launch: Launch,
     confinement: &Confinement,
-    held: &Held,
+    held: &mut Held,
 ) -> Result<(), Failure> {
     let mut spared = Spared::Nobody;
     match confinement {
@@ -175,7 +175,7 @@ fn supervise_namespaced(
     confined: &Confined,
     mut launch: Launch,
     signals: &OwnedFd,
-    held: &Held,
+    held: &mut Held,
 ) -> Result<(), Failure> {
     match namespaces::enter()? {
         namespaces::Side::Outside(inner) => {

@@ -28,7 +28,7 @@ const COVERED: [&str; 2] = ["/run", "/tmp"];
 /// Room for the directories that lead to a root below a covered one; nothing else is written there.
 const COVER_SIZE: &str = "1m";
 
-/// More sockets than that of one machine are left as they are.
+/// More sockets than that, outside of what is covered anyway, are left as they are.
 const MAX_SOCKETS: usize = 1024;
 
 /// Stand-ins for hidden things, while the view is being built.
@@ -45,8 +45,12 @@ pub(super) struct View {
 
 /// Builds the view. Afterwards nothing can change it: the child has no capability to mount.
 pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
+    let covered: Vec<PathBuf> = COVERED
+        .iter()
+        .filter_map(|path| Path::new(path).canonicalize().ok())
+        .collect();
     let sockets = match network {
-        Network::On => sockets(roots),
+        Network::On => sockets(roots, &covered),
         // There are none to connect with.
         Network::Off | Network::Alone | Network::Outlet => Vec::new(),
     };
@@ -62,10 +66,6 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
     )
     .or_fail(Stage::Mounts, "private propagation")?;
 
-    let covered: Vec<PathBuf> = COVERED
-        .iter()
-        .filter_map(|path| Path::new(path).canonicalize().ok())
-        .collect();
     let writable = clone_roots(roots.write.iter(), WRITABLE)?;
     let holes = clone_roots(roots.holes.iter(), WRITABLE)?;
     let behind_covers = roots.read.iter().filter(|root| is_in(&root.path, &covered));
@@ -104,7 +104,7 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
                 .cloned()
                 .collect::<Vec<_>>(),
         )?;
-        cover_sockets(&sockets);
+        cover_sockets(&sockets)?;
     }
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
@@ -293,17 +293,22 @@ fn pin_parents(roots: &Roots) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The sockets with a name that somebody listens on now and that lie in no root. Read before the view
-/// has a `/proc` of its own.
-fn sockets(roots: &Roots) -> Vec<PathBuf> {
+/// The sockets with a name that somebody listens on now and that lie in no root and in nothing that is
+/// covered. Read before the view has a `/proc` of its own.
+fn sockets(roots: &Roots, covered: &[PathBuf]) -> Vec<PathBuf> {
     let listed = std::fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
     let named = listed
         .lines()
         .filter_map(|line| line.find(" /").map(|at| &line[at + 1..]));
-    let mut found: Vec<PathBuf> = named
+    let found = named
         .filter_map(|path| Path::new(path).canonicalize().ok())
-        .filter(|path| !roots.opens(path))
-        .collect();
+        .filter(|path| !roots.opens(path));
+    still_in_sight(found, covered)
+}
+
+/// Those that nothing covers yet, each once: the others take no room from them.
+fn still_in_sight(found: impl Iterator<Item = PathBuf>, covered: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = found.filter(|path| !is_in(path, covered)).collect();
     found.sort_unstable();
     found.dedup();
     found.truncate(MAX_SOCKETS);
@@ -312,15 +317,26 @@ fn sockets(roots: &Roots) -> Vec<PathBuf> {
 
 /// A socket is connected to and not opened, which neither a read-only mount nor Landlock before its
 /// ninth ABI holds back. One that is gone by now needs no cover.
-fn cover_sockets(paths: &[PathBuf]) {
+fn cover_sockets(paths: &[PathBuf]) -> Result<(), Failure> {
     use std::os::unix::fs::FileTypeExt;
     let is_socket = |path: &Path| {
         path.symlink_metadata()
             .is_ok_and(|found| found.file_type().is_socket())
     };
     for path in paths.iter().filter(|path| is_socket(path)) {
-        let _ = cover_with(EMPTY_FILE, path);
+        let stand_in =
+            clone_tree(CWD, Path::new(EMPTY_FILE), READ_ONLY).or_fail(Stage::Mounts, EMPTY_FILE)?;
+        match attach(&stand_in, path) {
+            Err(error) if is_gone(&error) => {}
+            covered => covered.or_fail(Stage::Mounts, &path.to_string_lossy())?,
+        }
     }
+    Ok(())
+}
+
+/// Whether a path that was there a moment ago leads nowhere now.
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR))
 }
 
 /// Covers what must never be read although it lies in a root.
@@ -346,4 +362,37 @@ fn cover_with(stand_in: &str, path: &Path) -> Result<(), Failure> {
     clone_tree(CWD, Path::new(stand_in), READ_ONLY)
         .and_then(|mount| attach(&mount, path))
         .or_fail(Stage::Mounts, &path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sockets_that_are_covered_anyway_left_no_room_for_the_others() {
+        let covered = [PathBuf::from("/run"), PathBuf::from("/tmp")];
+        let hidden = (0..=MAX_SOCKETS).map(|number| PathBuf::from(format!("/run/{number}")));
+        let other = PathBuf::from("/var/lib/database/socket");
+        let found = hidden.chain([other.clone(), other.clone()]);
+        assert_eq!(still_in_sight(found, &covered), [other]);
+    }
+
+    #[test]
+    fn a_socket_that_could_not_be_covered_stayed_in_sight_and_nothing_was_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        // Outside of a view there is nothing to cover it with.
+        let failure = cover_sockets(&[socket]).unwrap_err();
+        assert_eq!(failure.stage, Stage::Mounts);
+        assert!(cover_sockets(&[dir.path().join("gone")]).is_ok());
+    }
+
+    #[test]
+    fn of_what_may_go_wrong_only_a_path_that_is_gone_needs_no_cover() {
+        let is_ignored = |errno| is_gone(&io::Error::from_raw_os_error(errno));
+        assert!([libc::ENOENT, libc::ENOTDIR].into_iter().all(is_ignored));
+        let others = [libc::EPERM, libc::EACCES, libc::ENOSPC, libc::EINVAL];
+        assert!(!others.into_iter().any(is_ignored));
+    }
 }

@@ -145,6 +145,14 @@ pub(crate) fn at(copy: &Path, command: &Command) -> Command {
     other
 }
 
+/// The same command, started by a program that is given it.
+pub(crate) fn behind(starter: &[&str], command: &Command) -> Command {
+    let mut other = Command::new(starter[0]);
+    other.args(&starter[1..]);
+    other.arg(command.get_program()).args(command.get_args());
+    other
+}
+
 /// Runs to the end and gives all it said.
 pub(crate) fn finish(command: &mut Command) -> Finished {
     let Output {

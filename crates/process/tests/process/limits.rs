@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use crate::kit::{Identity, Place, can_make_a_group, finish, say};
+use crate::kit::{Identity, Place, behind, can_make_a_group, finish, say, we_are_root};
 
 /// Starts sleepers until no more can be started, and says how many there were.
 const MANY: &str = "import os, sys, time\nn = 0\nwhile n < 2000:\n try:\n  pid = os.fork()\n except OSError:\n  break\n if pid == 0:\n  time.sleep(600)\n n += 1\nprint(n)";
@@ -39,6 +39,33 @@ fn a_fork_bomb_is_stopped_and_its_parts_are_gone(
         got.last.contains(&format!("killed_children={started} ")),
         "{got:?}"
     );
+}
+
+/// As in many containers: the namespace was said to count although nobody could tell it to.
+#[test]
+fn where_proc_sys_is_read_only_a_group_counts_the_processes_of_root_or_that_nothing_does_is_said() {
+    let Some(place) = Place::new(Identity::Ourselves) else {
+        return;
+    };
+    if !we_are_root() {
+        say("SKIPPED(not-root): another user is held by the limit of the user");
+        return;
+    }
+    let mut confined = place.confined("full");
+    confined.args(["--processes", "400"]).args(python(MANY));
+    let script = "mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys \
+                  && ! test -w /proc/sys/kernel/pid_max && exec \"$0\" \"$@\"";
+    let got = finish(&mut behind(
+        &["unshare", "--mount", "/bin/sh", "-c", script],
+        &confined,
+    ));
+    let started: u32 = got.stdout.trim().parse().unwrap();
+    let is_told = got.stderr.contains("processes are not limited");
+    if can_make_a_group("pids") {
+        assert!(started <= 400 && !is_told, "{got:?}");
+    } else {
+        assert!(is_told, "{got:?}");
+    }
 }
 
 /// 600 MiB, touched, in pieces.

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use outfitter_process::{
-    ChildSpec, Confined, Confinement, Ending, Exit, Level, Network, Output, Spawned, Stdin,
-    SupervisorProgram, probe, spawn,
+    ChildSpec, Confined, Confinement, Ending, Exit, Level, Network, Output, SpawnError, Spawned,
+    Stdin, SupervisorProgram, probe, spawn,
 };
 use rstest::rstest;
 
@@ -154,13 +154,43 @@ async fn killed_it_takes_no_running_command_along_and_the_next_is_told(#[case] s
     let (text, exit) = run(&program, shell("echo next", Path::new("/"))).await;
     assert_eq!((&*text, is_sound(&exit)), ("next\n", true));
     assert_eq!(exit.notes.len(), 1, "{exit:?}");
-    assert!(exit.notes[0].contains("was started anew"), "{exit:?}");
+    assert!(
+        exit.notes[0].contains("killed from outside, and was started anew"),
+        "{exit:?}"
+    );
     assert_ne!(program.process_id(), Some(first));
     let (_, exit) = run(&program, shell("true", Path::new("/"))).await;
     assert_eq!(exit.notes, Vec::<String>::new(), "it is told once");
     drop(running.input.take());
     let exit = running.child.wait().await.unwrap();
     assert_eq!(exit.ending, Ending::Code(7));
+}
+
+/// Of one that we have ended ourselves it was said that somebody else had.
+#[tokio::test]
+async fn one_that_does_not_answer_is_replaced_and_the_next_is_told_so() {
+    let program = program();
+    run(&program, shell("true", Path::new("/"))).await;
+    let first = program.process_id().unwrap();
+    let pid = rustix::process::Pid::from_raw(first.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    // Nothing but the deadline can come now, so the clock goes there at once.
+    tokio::time::pause();
+    let error = spawn(&program, shell("echo never", Path::new("/")))
+        .await
+        .unwrap_err();
+    tokio::time::resume();
+    assert!(
+        matches!(error, SpawnError::Unresponsive { seconds: 30 }),
+        "{error:?}"
+    );
+    assert!(ended(first));
+    let (text, exit) = run(&program, shell("echo next", Path::new("/"))).await;
+    assert_eq!((&*text, is_sound(&exit)), ("next\n", true));
+    assert_eq!(
+        exit.notes,
+        ["the process that starts commands did not answer, was ended, and was started anew"]
+    );
 }
 
 /// A parent that dies after the nursery does still takes everything along.
@@ -396,10 +426,7 @@ async fn a_program_that_is_gone_goes_on_starting_commands_until_it_is_killed() {
     let error = spawn(&program, shell("true", Path::new("/")))
         .await
         .unwrap_err();
-    assert!(
-        matches!(error, outfitter_process::SpawnError::Io { .. }),
-        "{error:?}"
-    );
+    assert!(matches!(error, SpawnError::Io { .. }), "{error:?}");
 }
 
 /// Whoever may look into the spare one sees what the next command is given.

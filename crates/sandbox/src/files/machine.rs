@@ -199,6 +199,13 @@ pub(super) trait Machine: Sized + Send + Sync + 'static {
         None
     }
 
+    /// The sizes of all regular files beneath a directory, as [`Measured`] counts them.
+    ///
+    /// [`Measured`]: super::quota::Measured
+    fn bytes_beneath(&self, root: &Self::Handle) -> u64 {
+        super::quota::bytes_beneath(self, root)
+    }
+
     /// What is protected, by identity: nothing, where files show none.
     fn identities(_: &Protected) -> Identities {
         Identities::of(SECRET)

@@ -155,7 +155,8 @@ impl Drop for Room<'_> {
     }
 }
 
-/// What [`Measured`] means, of the files of a machine beneath a directory.
+/// What [`Measured`] means, of the files of a machine that has only names: what lies deeper than a
+/// path can be long has no size.
 pub(super) fn bytes_beneath<M: Machine>(machine: &M, root: &M::Handle) -> u64 {
     let (mut bytes, mut seen) = (0_u64, 0_u64);
     let mut waiting = vec![".".to_owned()];

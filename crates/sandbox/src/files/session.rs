@@ -105,7 +105,7 @@ impl<M: Machine> Inner<M> {
 
 impl<M: Machine> Measured for Inner<M> {
     fn bytes(&self) -> u64 {
-        super::quota::bytes_beneath(&self.machine, &self.workspace.handle)
+        self.machine.bytes_beneath(&self.workspace.handle)
     }
 }
 

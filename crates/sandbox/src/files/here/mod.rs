@@ -27,7 +27,7 @@ use self::attributes::AccessList;
 use self::beneath::{NO_LINKS, open_beneath};
 use super::error::Failure;
 use super::facts::{Facts, Pinned, kind_of_type};
-use super::limits::MAX_SEARCH_THREADS;
+use super::limits::{MAX_SEARCH_THREADS, MAX_WALKED};
 use super::machine::{Below, Entry, Listing, Machine, OpenFile};
 use super::place::Place;
 use super::root::{LastLink, Rights, Root};
@@ -77,6 +77,10 @@ impl Machine for Here {
 
     fn whole(&self) -> Result<Root<Self>, FilesError> {
         Root::open(Path::new("/"), Rights::ReadWrite)
+    }
+
+    fn bytes_beneath(&self, root: &OwnedFd) -> u64 {
+        outfitter_process::remains::bytes_beneath(root, MAX_WALKED)
     }
 
     fn real_path(&self, at: &OwnedFd) -> Result<PathBuf, Failure> {

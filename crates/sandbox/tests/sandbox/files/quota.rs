@@ -7,6 +7,8 @@ use outfitter_core::{Becomes, FileChange, Files, FilesError, Hash, NewMode, PutM
 use outfitter_core::{Bytes, Written};
 use outfitter_sandbox::{FileLimits, FileQuota, QuotaCounts};
 use rstest::rstest;
+use rustix::fd::OwnedFd;
+use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 
 use super::world::{Machine, World, here, put};
 
@@ -219,4 +221,27 @@ async fn of_many_writers_at_once_none_gets_more_than_there_is(
         .sum();
     assert_eq!(there, made * 90);
     assert_eq!(made, QUOTA / 90);
+}
+
+/// Deeper than a path can be long: by path nobody gets there.
+#[tokio::test]
+async fn a_deep_tree_hid_its_bytes_from_the_quota() {
+    let Some(world) = held_to(Machine::Ours, 10, QuotaCounts::Workspace).await else {
+        return;
+    };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let mode = Mode::from_raw_mode(0o755);
+    let name = "d".repeat(200);
+    let mut here: OwnedFd = openat(CWD, &world.workspace, flags, Mode::empty()).unwrap();
+    for _ in 0..30 {
+        mkdirat(&here, &*name, mode).unwrap();
+        here = openat(&here, &*name, flags, Mode::empty()).unwrap();
+    }
+    let file = openat(&here, "f", OFlags::CREATE | OFlags::WRONLY, mode).unwrap();
+    rustix::io::write(&file, b"12345678").unwrap();
+    let error = write(&world.files, "a", 3, PutMode::Create)
+        .await
+        .unwrap_err();
+    assert_eq!(over(&error), (3, 8, 10));
+    write(&world.files, "a", 2, PutMode::Create).await.unwrap();
 }
