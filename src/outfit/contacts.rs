@@ -52,7 +52,8 @@ impl Contacts for ProjectContacts {
         };
         let args = json!({ "command": COMMAND, "subcommand": what, "args": args });
         // As an agent would call it: what it may do is judged there, too.
-        let facts = tool.facts_for(&cx.who, &args)?;
+        let facts = tool.facts_for(&cx.who, &args);
+        let facts = facts.map_err(|error| self.told(what, error))?;
         if cx.who.role < facts.min_role || !facts.effects.read_only() {
             return Err(ToolError::not_set_up(format!(
                 "{COMMAND} {what} of the program is nothing that only reads"

@@ -1,6 +1,8 @@
 //! Jobs of a program that was killed: whoever comes after it is told that they are lost, reads what
 //! they had printed, and finds nothing of them alive.
 
+use std::time::{Duration, Instant};
+
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -71,18 +73,25 @@ fn a_job_of_a_run_that_was_killed_is_lost_and_its_output_is_read() {
     let running = world.start(&["run", "--json", "--session", "s", "go"]);
     provider.until_requests(2);
     until_there(&mark);
-    let (stdout, _) = running.taken();
-    let output = stdout
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .find_map(|line| {
+    // What is recorded is shown a moment later.
+    let shown = || {
+        let (stdout, _) = running.taken();
+        let lines = stdout.lines();
+        let mut lines = lines.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.find_map(|line| {
             let output = &line["message"]["metadata"]["tool_agent_output"];
-            (output["status"] == "running").then(|| output.clone())
-        });
-    let task = output.unwrap()["result"]["task_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+            let task = output["result"]["task_id"].as_str()?;
+            (output["status"] == "running").then(|| task.to_owned())
+        })
+    };
+    let limit = Instant::now() + HANGS;
+    let task = loop {
+        match shown() {
+            Some(task) => break task,
+            None => assert!(Instant::now() < limit, "its start is not shown"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
     running.signal(Signal::KILL);
     assert_eq!(running.wait().code, None);
     gone(&mark);

@@ -85,8 +85,10 @@ fn a_session_is_of_one_run_at_a_time() {
     let mut lines = reply.until("tool_progress");
 
     at.post("/v1/runs", &body).is_problem(409, "busy");
-    at.call("s", "calculator", &json!({"expression": "1"}))
-        .is_problem(409, "busy");
+    let called = at.call("s", "calculator", &json!({"expression": "1"}));
+    let output = called.is(409).json();
+    assert_eq!(output["error"]["code"], "busy", "{output}");
+    assert_eq!(output["tool_name"], "calculator", "{output}");
     at.delete("/v1/sessions/s").is_problem(409, "busy");
     for args in [
         &["run", "--session", "s", "go"][..],

@@ -318,7 +318,6 @@ fn the_conversation_of_the_call_itself_is_not_taken_for_whom_a_message_is_for() 
     let other = call(&world, "send_message", &message(json!({"user_id": "bob"}))).exits(4);
     let error = &other.json()["error"];
     assert_eq!(error["code"], "needs_approval");
-    assert!(error["message"].to_string().contains("bob"), "{error}");
     let sent = std::fs::read_to_string(world.data("out.jsonl")).unwrap();
     assert_eq!(sent.lines().count(), 1, "{sent}");
 }

@@ -80,7 +80,7 @@ impl View {
             return None;
         }
         let exists = path.symlink_metadata().is_ok();
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let real = leads_to(path);
         let refusal = |allow: Option<&str>, why: &str| {
             Some(Refusal {
                 refused: Refused::Path(path.to_owned()),
@@ -100,7 +100,8 @@ impl View {
                 let named = self.protected.covers(root).is_some();
                 named && (path.starts_with(root) || real.starts_with(root))
             });
-            return (exists && !is_named).then(|| refusal(key, why))?;
+            // Whether or not it is there: whoever asks does not learn it from this.
+            return (!is_named).then(|| refusal(key, why))?;
         }
         // What a session may use lies in what is hidden, where that is ours.
         let is_inside = |hidden: &PathBuf| {
@@ -109,7 +110,6 @@ impl View {
         };
         let mut hidden = self.hidden.iter().filter(|hidden| !is_inside(hidden));
         if hidden.any(|hidden| within(std::slice::from_ref(hidden))) {
-            // Whether or not it is there: whoever asks does not learn it from this.
             return refusal(None, "no command may see it");
         }
         if within(&self.write) {
@@ -137,6 +137,27 @@ impl View {
 fn may(path: &Path, what: Access) -> bool {
     access(path, what).is_ok()
 }
+
+/// Where a path leads, be it to nothing: a link to what is not there leads as one to what is.
+fn leads_to(path: &Path) -> PathBuf {
+    let mut at = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = at.canonicalize() {
+            return real;
+        }
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else {
+            return at;
+        };
+        match at.read_link() {
+            Ok(target) => at = plain(&parent.join(target)),
+            Err(_) => return leads_to(parent).join(name),
+        }
+    }
+    at
+}
+
+/// As the kernel has it.
+const MOST_LINKS: usize = 40;
 
 /// Without steps upwards, as text.
 fn plain(path: &Path) -> PathBuf {
@@ -219,7 +240,13 @@ mod tests {
         assert_eq!(told("cat: ", "read/missing", absent), None);
         assert_eq!(told("touch: cannot touch ", "read/no/file", absent), None);
         assert_eq!(told("touch: cannot touch ", "write/no/file", absent), None);
-        // Nobody learns whether it is there.
+        // Nobody learns whether it is there, be it by a link.
+        assert_eq!(told("cat: ", "secret/none", absent), Some(None));
+        for (link, to) in [("to-some", "secret"), ("to-none", "secret/none")] {
+            std::os::unix::fs::symlink(base.join(to), base.join("write").join(link)).unwrap();
+            let link = format!("write/{link}");
+            assert_eq!(told("cat: ", &link, absent), Some(None));
+        }
         assert_eq!(told("cat: ", "hidden/none", absent), Some(None));
     }
 

@@ -52,6 +52,7 @@ use roots::Roots;
 
 pub(crate) use crate::sys::landlock_abi;
 pub(crate) use nursery::nursery;
+use seccomp::Numbered;
 pub use seccomp::seccomp_program;
 
 /// Exit code of a supervisor that nobody gave an order.
@@ -142,7 +143,11 @@ fn supervise_within(
                     detail: why,
                 });
             }
-            launch.confine(seccomp::filter(confined.network));
+            let numbered = match confined.level {
+                Level::Full => Numbered::Own,
+                Level::Partial | Level::None => Numbered::All,
+            };
+            launch.confine(seccomp::filter(confined.network, numbered));
             match confined.level {
                 Level::None | Level::Partial if confined.network == Network::Outlet => {
                     return Err(Failure {

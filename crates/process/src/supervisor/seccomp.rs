@@ -144,8 +144,40 @@ const TIOCLINUX: u32 = 0x541C;
 /// `personality` values that change nothing: Linux, and the question which it is.
 const HARMLESS_PERSONALITIES: [u32; 2] = [0, 0xFFFF_FFFF];
 
+/// Whose processes have a number for a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbered {
+    /// Its own: it has a process namespace.
+    Own,
+    /// Those of the machine, of which it must touch none.
+    All,
+}
+
+/// Calls that change another process by its number, which is their first argument; 0 is whoever
+/// calls. Of the same user that takes no further right: a limit of file sizes or of processor time
+/// ends a process as surely as a signal.
+const BY_NUMBER: &[i64] = &[
+    libc::SYS_prlimit64,
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+];
+
+/// The same, behind an argument that says what the number is of, and its value for one process.
+const BY_KIND_AND_NUMBER: &[(i64, u32)] = &[
+    (libc::SYS_setpriority, PRIO_PROCESS),
+    (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS),
+];
+
+/// Of another type in each C library, and not in their headers.
+const PRIO_PROCESS: u32 = 0;
+const IOPRIO_WHO_PROCESS: u32 = 1;
+
 /// The filter for a command with or without a network.
-pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
+pub(super) fn filter(network: Network, numbered: Numbered) -> Vec<libc::sock_filter> {
     let mut filter = Filter::for_architecture(ARCHITECTURE);
     filter.numbers_from(FIRST_UNKNOWN, Verdict::Errno(ENOSYS));
     for number in REFUSED.iter().chain(REFUSED_HERE) {
@@ -161,6 +193,10 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
         Verdict::Allow,
     );
     no_lent_rights(&mut filter);
+    match numbered {
+        Numbered::Own => {}
+        Numbered::All => itself_only(&mut filter),
+    }
     filter.by_value(
         libc::SYS_ioctl,
         whole(1),
@@ -210,7 +246,7 @@ pub(super) fn filter(network: Network) -> Vec<libc::sock_filter> {
 /// `struct sock_filter`, in the byte order of this machine.
 #[must_use]
 pub fn seccomp_program(network: Network) -> Vec<u8> {
-    filter(network)
+    filter(network, Numbered::Own)
         .iter()
         .flat_map(|step| {
             let code = step.code.to_ne_bytes();
@@ -218,6 +254,21 @@ pub fn seccomp_program(network: Network) -> Vec<u8> {
             [code[0], code[1], step.jt, step.jf, k[0], k[1], k[2], k[3]]
         })
         .collect()
+}
+
+fn itself_only(filter: &mut Filter) {
+    for number in BY_NUMBER {
+        let refused = Verdict::Errno(EPERM);
+        filter.by_value(*number, whole(0), &[0], Verdict::Allow, refused);
+    }
+    for (number, of_process) in BY_KIND_AND_NUMBER {
+        filter.by_two_values(
+            *number,
+            (whole(0), *of_process),
+            (whole(1), [0, 0]),
+            Verdict::Errno(EPERM),
+        );
+    }
 }
 
 fn no_lent_rights(filter: &mut Filter) {

@@ -12,7 +12,7 @@ fn errno(errno: i32) -> u32 {
 fn ask(network: Network, number: i64, args: [u64; 2]) -> u32 {
     let number = u32::try_from(number).unwrap();
     let args = [args[0], args[1], 0, 0, 0, 0];
-    decide(&filter(network), ARCHITECTURE, number, args)
+    decide(&filter(network, Numbered::Own), ARCHITECTURE, number, args)
 }
 
 #[test]
@@ -22,6 +22,27 @@ fn every_refused_call_is_refused_with_and_without_a_network() {
             assert_eq!(ask(network, *number, [0, 0]), errno(EPERM), "call {number}");
         }
         assert_eq!(ask(network, libc::SYS_clone3, [0, 0]), errno(ENOSYS));
+    }
+}
+
+/// With one of them a command ended the program that ran it, where it saw its number.
+#[test]
+fn a_process_was_changed_by_its_number() {
+    let of = |number: i64, args: [u64; 2], numbered| {
+        let number = u32::try_from(number).unwrap();
+        let args = [args[0], args[1], 0, 0, 0, 0];
+        decide(&filter(Network::Off, numbered), ARCHITECTURE, number, args)
+    };
+    for number in BY_NUMBER {
+        assert_eq!(of(*number, [0, 7], Numbered::All), ALLOW);
+        assert_eq!(of(*number, [77, 7], Numbered::All), errno(EPERM));
+        assert_eq!(of(*number, [77, 7], Numbered::Own), ALLOW);
+    }
+    for (number, of_process) in BY_KIND_AND_NUMBER {
+        let kind = u64::from(*of_process);
+        assert_eq!(of(*number, [kind, 0], Numbered::All), ALLOW);
+        assert_eq!(of(*number, [kind, 77], Numbered::All), errno(EPERM));
+        assert_eq!(of(*number, [kind + 2, 0], Numbered::All), errno(EPERM));
     }
 }
 
@@ -39,7 +60,7 @@ fn ordinary_calls_are_allowed() {
 
 #[test]
 fn a_foreign_architecture_is_killed_and_foreign_numbers_do_not_exist() {
-    let program = filter(Network::Off);
+    let program = filter(Network::Off, Numbered::All);
     let i386 = 0x4000_0003;
     assert_eq!(
         decide(&program, i386, 1, [0; 6]),
@@ -70,7 +91,12 @@ fn clone_may_make_processes_and_threads_but_no_namespaces() {
 
 fn decide_all(number: i64, args: [u64; 6]) -> u32 {
     let number = u32::try_from(number).unwrap();
-    decide(&filter(Network::On), ARCHITECTURE, number, args)
+    decide(
+        &filter(Network::On, Numbered::Own),
+        ARCHITECTURE,
+        number,
+        args,
+    )
 }
 
 #[test]
