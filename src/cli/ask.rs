@@ -127,7 +127,10 @@ fn read(line: &str, interrupt: &Interrupt) -> Result<Value, String> {
     };
     match fits(&value, interrupt) {
         true => Ok(value),
-        false => Err(format!("it can have {}", words(interrupt))),
+        false => Err(format!(
+            "that is not one of the answers: {}",
+            words(interrupt)
+        )),
     }
 }
 
@@ -151,7 +154,7 @@ pub(super) fn answer_of(text: &str, interrupt: &Interrupt) -> Result<Value, Fail
         _ => format!("answer {id}: {text:?} is none of the answers that it can have"),
     };
     let failure = Failure::new(Code::InvalidArguments, why);
-    Err(failure.with_hint(format!("it can have {}", words(interrupt))))
+    Err(failure.with_hint(words(interrupt)))
 }
 
 fn fits(value: &Value, interrupt: &Interrupt) -> bool {
@@ -167,7 +170,7 @@ fn fits(value: &Value, interrupt: &Interrupt) -> bool {
     }
 }
 
-/// The answers that a question can have, as they are written.
+/// What says the answers that a question can have, as they are written.
 fn words(interrupt: &Interrupt) -> String {
     match (&interrupt.kind, &interrupt.schema) {
         (InterruptKind::Approval { .. }, _) => {
@@ -177,11 +180,12 @@ fn words(interrupt: &Interrupt) -> String {
                 ApprovalScope::Session => "s (session: yes to all like it in this session)",
                 ApprovalScope::Always => "a (always: until it expires or is taken back)",
             });
-            yes.chain(["n (no)"]).collect::<Vec<_>>().join(", ")
+            let all: Vec<&str> = yes.chain(["n (no)"]).collect();
+            format!("it can have {}", all.join(", "))
         }
         (InterruptKind::Question { choices, .. }, _) if !choices.is_empty() => {
             let choices: Vec<String> = choices.iter().map(|one| format!("{one:?}")).collect();
-            choices.join(", ")
+            format!("it can have {}", choices.join(", "))
         }
         (InterruptKind::Question { .. }, Some(schema)) => outfitter_tools::fitting_answers(schema),
         (InterruptKind::Question { .. }, None) => "any text".to_owned(),
