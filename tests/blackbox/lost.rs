@@ -117,7 +117,7 @@ fn a_job_of_a_direct_call_that_was_killed_is_lost_and_its_output_is_read() {
         &args,
     ]);
     until_there(&mark);
-    let limit = std::time::Instant::now() + HANGS;
+    let limit = Instant::now() + HANGS;
     let task = loop {
         let spool = world
             .kept()
@@ -129,8 +129,8 @@ fn a_job_of_a_direct_call_that_was_killed_is_lost_and_its_output_is_read() {
         if let Some(task) = spool {
             break task;
         }
-        assert!(std::time::Instant::now() < limit, "nothing is kept");
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        assert!(Instant::now() < limit, "nothing is kept");
+        std::thread::sleep(Duration::from_millis(10));
     };
     running.signal(Signal::KILL);
     assert_eq!(running.wait().code, None);
