@@ -52,8 +52,13 @@ impl Kind {
         if fits {
             return Ok(());
         }
-        if matches!(self, Self::Tables(_) | Self::Values) {
-            // There may be secrets in it.
+        // A secret stands easily where its name should, and a password in an address.
+        let may_be_secret = match (self, value) {
+            (Self::Tables(_) | Self::Values | Self::Text(Format::Variable), _) => true,
+            (_, Value::String(text)) => text.contains('@'),
+            _ => false,
+        };
+        if may_be_secret {
             return Err(format!("must be {}", self.expects()));
         }
         let nearest = match (self, value) {

@@ -39,3 +39,15 @@ fn a_store_is_one_that_exists(#[case] text: &str, #[case] fits: bool) {
         fits
     );
 }
+
+/// A key was put where the name of its variable belongs, and a password stood in an address that
+/// is none.
+#[rstest]
+#[case(Kind::Text(Format::Variable), "sk-test-not-a-real-key")]
+#[case(Kind::Text(Format::HttpUrl), "https://ann:not-a-real-word@h:99999/")]
+#[case(Kind::Text(Format::Address), "ann:not-a-real-word@h:99999")]
+fn what_may_be_a_secret_was_shown_where_it_does_not_fit(#[case] kind: Kind, #[case] text: &str) {
+    let why = kind.check(&json!(text)).unwrap_err();
+    assert!(!why.contains("not-a-real"), "{why}");
+    assert!(why.starts_with("must be "), "{why}");
+}
