@@ -20,6 +20,10 @@ const NOT_OVER_SFTP: &[(&str, &str)] = &[
         "it is about the tests",
     ),
     (
+        "quota::a_deep_tree_hid_its_bytes_from_the_quota",
+        "SFTP has no handles: it counts by paths, none longer than the server takes",
+    ),
+    (
         "denied::a_search_does_not_read_a_secret_through_a_hard_link",
         "SFTP shows no identity of a file: a second name for a secret is not known",
     ),
