@@ -192,7 +192,8 @@ pub struct Limits {
     /// Bytes of memory of the tree, where a control group can be made; else of each process
     /// (`RLIMIT_DATA`). No limit where it is none.
     pub memory_bytes: Option<u64>,
-    /// Seconds of the processor that each process may use (`RLIMIT_CPU`). No limit where it is none.
+    /// Seconds of the processor that each process may use (`RLIMIT_CPU`): then it gets `SIGXCPU`,
+    /// and a second later `SIGKILL`. No limit where it is none.
     pub cpu_seconds: Option<u64>,
 }
 

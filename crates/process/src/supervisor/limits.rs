@@ -20,8 +20,13 @@ const PID_MAX_FROM: (u32, u32) = (6, 14);
 /// The least value that `pid_max` takes: the kernel keeps the lowest 300 numbers.
 const LEAST_PID_MAX: u64 = 301;
 
-/// The kernel's limit counts ticks, and what it tells of a process is measured.
-const COUNTED_OTHERWISE: Duration = Duration::from_millis(200);
+/// Seconds for which a process that goes on at `SIGXCPU` may still run.
+///
+/// The signal comes first because it says which limit ended a process; `SIGKILL` may be anybody's.
+const TO_LEAVE: u64 = 1;
+
+/// What counting by ticks and measuring may be apart in a short time.
+const TICKS_MISS: Duration = Duration::from_millis(500);
 
 /// What a shell adds to the number of the signal that ended its command.
 const SHELL_ADDS: i32 = 128;
@@ -148,26 +153,14 @@ impl Held {
     /// What the limits did; read when the tree is gone.
     pub(super) fn reached(&self, seen: &Seen) -> Vec<Reached> {
         let mut reached = Vec::new();
-        if let Some(most) = self.limits.cpu_seconds.filter(|most| used_up(*most)) {
-            let evidence = seen.of(&[libc::SIGKILL, libc::SIGXCPU]);
-            let said = match evidence {
-                Some(evidence) => Some(evidence.said(
-                    &format!("the limit of {most} s of the processor was reached"),
-                    &format!("used more than {most} s of the processor"),
-                )),
-                // The end of a process may have been told to another one only.
-                None => seen.by_itself.map(|_| {
-                    format!(
-                        "perhaps one of its processes was ended: together they used more than \
-                         {most} s of the processor, which is what each may use"
-                    )
-                }),
-            };
-            reached.extend(said.map(|said| Reached {
-                limit: Limit::Time,
-                said,
-            }));
-        }
+        let time = self
+            .limits
+            .cpu_seconds
+            .and_then(|most| seen.of_time(most, sys::time_of_children()));
+        reached.extend(time.map(|said| Reached {
+            limit: Limit::Time,
+            said,
+        }));
         if let Some(evidence) = seen.of(&[libc::SIGXFSZ]) {
             let most = self.limits.file_bytes / (1024 * 1024);
             reached.push(Reached {
@@ -238,6 +231,35 @@ impl Seen {
             Some(_) | None => None,
         }
     }
+
+    /// What the limit of `most` seconds of the processor did, where all that have ended used
+    /// `used`.
+    ///
+    /// That is measured, and the limit counts by whole ticks, which on a busy machine are some way
+    /// apart: half of it is enough where the limit's own signal is seen.
+    fn of_time(&self, most: u64, used: Duration) -> Option<String> {
+        let each = Duration::from_secs(most);
+        let is_used_up = used + Duration::max(each / 10, TICKS_MISS) >= each;
+        let signals: &[i32] = match is_used_up {
+            true => &[libc::SIGXCPU, libc::SIGKILL],
+            false if used >= each / 2 => &[libc::SIGXCPU],
+            false => &[],
+        };
+        match self.of(signals) {
+            Some(evidence) => Some(evidence.said(
+                &format!("the limit of {most} s of the processor was reached"),
+                &format!("used more than {most} s of the processor"),
+            )),
+            // The end of a process may have been told to another one only.
+            None => self.by_itself.filter(|_| is_used_up).map(|_| {
+                format!(
+                    "perhaps one of its processes was ended: each may use {most} s of the \
+                     processor, and together they used {:.1} s",
+                    used.as_secs_f64()
+                )
+            }),
+        }
+    }
 }
 
 impl Evidence {
@@ -249,11 +271,6 @@ impl Evidence {
             }
         }
     }
-}
-
-/// Whether all that have ended used as much time of the processor as each of them may.
-fn used_up(most: u64) -> bool {
-    sys::time_of_children() + COUNTED_OTHERWISE >= Duration::from_secs(most)
 }
 
 fn is_full(confinement: &Confinement) -> bool {
@@ -288,22 +305,30 @@ fn kernel() -> Option<(u32, u32)> {
 /// Puts limits on this process and on what it starts.
 pub(super) fn apply(limits: Limits) -> rustix::io::Result<()> {
     let mut all = vec![
-        (Resource::Core, 0),
-        (Resource::Nofile, limits.open_files),
-        (Resource::Nproc, limits.processes),
-        (Resource::Fsize, limits.file_bytes),
+        (Resource::Core, 0, 0),
+        (Resource::Nofile, limits.open_files, limits.open_files),
+        (Resource::Nproc, limits.processes, limits.processes),
+        (Resource::Fsize, limits.file_bytes, limits.file_bytes),
     ];
     // Data and not address space: many runtimes reserve far more addresses than they use.
-    all.extend(limits.memory_bytes.map(|bytes| (Resource::Data, bytes)));
-    all.extend(limits.cpu_seconds.map(|seconds| (Resource::Cpu, seconds)));
-    for (resource, most) in all {
-        let hard = rustix::process::getrlimit(resource).maximum;
-        let limit = Some(hard.map_or(most, |hard| hard.min(most)));
+    all.extend(
+        limits
+            .memory_bytes
+            .map(|bytes| (Resource::Data, bytes, bytes)),
+    );
+    all.extend(
+        limits
+            .cpu_seconds
+            .map(|seconds| (Resource::Cpu, seconds, seconds.saturating_add(TO_LEAVE))),
+    );
+    for (resource, soft, hard) in all {
+        let most = rustix::process::getrlimit(resource).maximum;
+        let within = |limit: u64| Some(most.map_or(limit, |most| most.min(limit)));
         rustix::process::setrlimit(
             resource,
             Rlimit {
-                current: limit,
-                maximum: limit,
+                current: within(soft),
+                maximum: within(hard),
             },
         )?;
     }
@@ -357,5 +382,46 @@ mod tests {
         let others = others.to_vec();
         let seen = Seen { by_itself, others };
         assert_eq!(seen.of(&[libc::SIGXFSZ]), evidence);
+    }
+
+    /// A busy machine's ticks ran ahead of what was measured, and the limit was not named.
+    #[rstest]
+    #[case::far_from_it(400, Ending::Code(0), None)]
+    #[case::far_from_it_by_a_signal_of_its_own(400, Ending::Signal(libc::SIGXCPU), None)]
+    #[case::by_ticks(
+        600,
+        Ending::Signal(libc::SIGXCPU),
+        Some("the limit of 1 s of the processor was reached")
+    )]
+    #[case::passed_on(
+        600,
+        Ending::Code(152),
+        Some(
+            "perhaps: 152 is the exit code for a process that used more than 1 s of the processor"
+        )
+    )]
+    #[case::signal_ignored(
+        2_000,
+        Ending::Signal(libc::SIGKILL),
+        Some("the limit of 1 s of the processor was reached")
+    )]
+    #[case::told_to_another(
+        2_000,
+        Ending::Code(0),
+        Some(
+            "perhaps one of its processes was ended: each may use 1 s of the processor, and together they used 2.0 s"
+        )
+    )]
+    fn time_that_was_counted_by_ticks_is_told_though_less_was_measured(
+        #[case] used: u64,
+        #[case] ending: Ending,
+        #[case] said: Option<&str>,
+    ) {
+        let seen = Seen {
+            by_itself: Some(ending),
+            others: Vec::new(),
+        };
+        let told = seen.of_time(1, Duration::from_millis(used));
+        assert_eq!(told.as_deref(), said);
     }
 }

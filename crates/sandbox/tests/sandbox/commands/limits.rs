@@ -175,7 +175,7 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
         allow: Some("[sandbox] cpu_seconds".to_owned()),
         why: match backend {
             // It passes on how its command ended by an exit code, which a command may also choose.
-            Backend::Bwrap => "perhaps: 137 is the exit code for a process that used more than 1 s of the processor",
+            Backend::Bwrap => "perhaps: 152 is the exit code for a process that used more than 1 s of the processor",
             _ => "the limit of 1 s of the processor was reached",
         }
         .to_owned(),
@@ -184,6 +184,29 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
     // One that is killed by somebody else has met no limit.
     let job = sandbox.spawn(shell("kill -KILL $$")).await.unwrap();
     assert_eq!(sandbox.wait(&job).await.unwrap().refusals, []);
+}
+
+#[rstest]
+#[tokio::test]
+async fn a_process_that_goes_on_at_the_signal_of_the_limit_is_killed(
+    #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
+) {
+    let world = World::new();
+    let limits = Limits {
+        cpu_seconds: Some(1),
+        ..Limits::DEFAULT
+    };
+    let Some(sandbox) = limited(&world, backend, limits).await else {
+        return;
+    };
+    let job = sandbox
+        .spawn(shell("trap '' XCPU; while :; do :; done"))
+        .await
+        .unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert!(!exit.timed_out && exit.code != Some(0), "{exit:?}");
+    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
+    assert_eq!(named, [&Refused::Rule("cpu_seconds")], "{exit:?}");
 }
 
 /// The shell goes on, and of the command that it says was killed nothing was named.
