@@ -8,15 +8,20 @@ use std::time::Duration;
 use rustix::process::{Signal, pidfd_send_signal};
 use tokio::io::AsyncWriteExt;
 use tokio::net::UnixStream;
+use tokio::time::{Instant, timeout_at};
 
 use crate::error::{ChildError, SpawnError};
 use crate::exit::Exit;
 use crate::input::Input;
+use crate::loss::{Keeper, Loss};
 use crate::output::Output;
 use crate::wire::{Failure, Frames, Garbled, Report, encode_kill};
 
 /// The longest a tree is asked politely before it is killed.
 pub const MAX_GRACE: Duration = Duration::from_secs(2);
+
+/// How long a supervisor may take to end a tree beyond the grace: it kills for five seconds.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A running child: its handle, its input and its output.
 #[derive(Debug)]
@@ -40,6 +45,11 @@ pub struct Child {
     /// What is to be said with its end.
     notes: Vec<String>,
     supervisor: Supervisor,
+    /// When the supervisor has had time enough for what it was asked.
+    patience: Option<Instant>,
+    /// As long as it may be needed: it keeps the nursery.
+    keeper: Option<Keeper>,
+    loss: Option<Loss>,
 }
 
 /// A supervisor as its parent holds it. The nursery reaps it.
@@ -54,16 +64,31 @@ impl Supervisor {
         // It may have ended by itself, which is as good.
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
     }
+
+    /// Has it go on where somebody has stopped it: it would not hear us.
+    fn wake(&self) {
+        let _ = pidfd_send_signal(&self.pidfd, Signal::CONT);
+    }
+}
+
+/// Why there is no report.
+enum Unheard {
+    /// The supervisor has ended, or speaks nonsense.
+    Lost,
+    Io(ChildError),
 }
 
 impl Child {
-    pub(crate) fn new(control: UnixStream, supervisor: Supervisor) -> Self {
+    pub(crate) fn new(control: UnixStream, supervisor: Supervisor, keeper: Keeper) -> Self {
         Self {
             control,
             frames: Frames::default(),
             exit: None,
             notes: Vec::new(),
             supervisor,
+            patience: None,
+            keeper: Some(keeper),
+            loss: None,
         }
     }
 
@@ -93,22 +118,46 @@ impl Child {
         }
     }
 
-    /// Waits until the child and everything it started are gone. Safe to cancel and to repeat.
+    /// Waits until the child and everything it started are gone. Safe to cancel and to repeat. A
+    /// supervisor that was asked to end it and does not is ended itself, and what it leaves by the
+    /// nursery.
     ///
     /// # Errors
-    /// [`ChildError::SupervisorLost`] if the supervisor was killed from outside.
+    /// [`ChildError::SupervisorLost`] if the supervisor was killed, with what is left then.
     pub async fn wait(&mut self) -> Result<Exit, ChildError> {
         loop {
             if let Some(exit) = &self.exit {
                 return Ok(exit.clone());
             }
-            match self.report().await? {
-                Report::Exited(mut exit) => {
+            if let Some(loss) = &mut self.loss {
+                let remainder = loss.settle().await;
+                return Err(ChildError::SupervisorLost { remainder });
+            }
+            let report = match self.patience {
+                None => self.report().await,
+                Some(until) => match timeout_at(until, self.report()).await {
+                    Ok(report) => report,
+                    Err(_elapsed) => {
+                        self.patience = None;
+                        self.supervisor.kill();
+                        continue;
+                    }
+                },
+            };
+            match report {
+                Ok(Report::Exited(mut exit)) => {
                     exit.notes.append(&mut self.notes);
+                    self.keeper = None;
                     self.exit = Some(exit);
                 }
-                Report::Started => {}
-                Report::Failed(_) => return Err(ChildError::SupervisorLost),
+                Ok(Report::Started) => {}
+                Ok(Report::Failed(_)) | Err(Unheard::Lost) => {
+                    // One that is there still and speaks nonsense is not one.
+                    self.supervisor.kill();
+                    let pidfd = self.supervisor.pidfd.try_clone();
+                    self.loss = Some(Loss::of(pidfd, self.keeper.take()));
+                }
+                Err(Unheard::Io(error)) => return Err(error),
             }
         }
     }
@@ -120,7 +169,11 @@ impl Child {
     /// # Errors
     /// [`ChildError::Io`] if the request cannot be sent.
     pub fn request_kill(&mut self, grace: Duration) -> Result<(), ChildError> {
-        let millis = u32::try_from(grace.min(MAX_GRACE).as_millis()).unwrap_or(0);
+        let grace = grace.min(MAX_GRACE);
+        let millis = u32::try_from(grace.as_millis()).unwrap_or(0);
+        self.supervisor.wake();
+        self.patience
+            .get_or_insert_with(|| Instant::now() + grace + PATIENCE);
         match self.control.try_write(&encode_kill(millis)) {
             Ok(_) => Ok(()),
             // Gone already: its last report is still there to be read.
@@ -148,27 +201,36 @@ impl Child {
         self.supervisor.pid
     }
 
-    async fn report(&mut self) -> Result<Report, ChildError> {
+    async fn report(&mut self) -> Result<Report, Unheard> {
         loop {
             match self.frames.next() {
                 Ok(Some(payload)) => {
-                    return Report::decode(&payload).map_err(|Garbled| ChildError::SupervisorLost);
+                    return Report::decode(&payload).map_err(|Garbled| Unheard::Lost);
                 }
                 Ok(None) => {}
-                Err(Garbled) => return Err(ChildError::SupervisorLost),
+                Err(Garbled) => return Err(Unheard::Lost),
             }
             self.control.readable().await.map_err(control_error)?;
             let mut buffer = [0_u8; 512];
             match self.control.try_read(&mut buffer) {
-                Ok(0) => return Err(ChildError::SupervisorLost),
+                Ok(0) => return Err(Unheard::Lost),
                 Ok(count) => self.frames.push(&buffer[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // The supervisor went without reading all that we sent.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
-                    return Err(ChildError::SupervisorLost);
+                    return Err(Unheard::Lost);
                 }
                 Err(error) => return Err(control_error(error)),
             }
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // The end of the socket is word enough for one that runs.
+        if self.exit.is_none() {
+            self.supervisor.wake();
         }
     }
 }
@@ -181,9 +243,9 @@ fn failed(failure: Failure) -> SpawnError {
     }
 }
 
-fn control_error(source: io::Error) -> ChildError {
-    ChildError::Io {
+fn control_error(source: io::Error) -> Unheard {
+    Unheard::Io(ChildError::Io {
         what: "read from the supervisor",
         source,
-    }
+    })
 }

@@ -1,5 +1,6 @@
 //! What can go wrong, on the server's side.
 
+use std::fmt;
 use std::io;
 
 use crate::spec::Level;
@@ -75,14 +76,47 @@ impl SpawnError {
     }
 }
 
+/// What is left of a child and of all that it started, where its supervisor was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remainder {
+    /// Nothing.
+    Nothing,
+    /// These, as this machine numbers them; not even `SIGKILL` has ended them.
+    Survivors(Vec<u32>),
+    /// Nobody can say: the process that would have ended it was killed, too.
+    Unknown,
+}
+
+impl fmt::Display for Remainder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("what it had started was ended"),
+            Self::Survivors(pids) => {
+                let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+                write!(
+                    f,
+                    "of what it had started not even SIGKILL ended the processes {}",
+                    pids.join(", ")
+                )
+            }
+            Self::Unknown => f.write_str(
+                "what it had started and what had left its process tree may run on: the process \
+                 that would have ended it was killed, too",
+            ),
+        }
+    }
+}
+
 /// A running child could not be watched or reached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChildError {
-    /// The supervisor ended without a report: it was killed from outside. With namespaces the tree
-    /// died with it.
-    #[error("the supervisor was lost before it could report how the command ended")]
-    SupervisorLost,
+    /// The supervisor ended without a report: it was killed, from outside or by its command.
+    #[error("the supervisor was lost before it could report how the command ended; {remainder}")]
+    SupervisorLost {
+        /// What became of what it supervised.
+        remainder: Remainder,
+    },
     /// The control socket or a pipe failed.
     #[error("{what}")]
     Io {

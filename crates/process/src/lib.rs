@@ -12,6 +12,7 @@
 //! - [`remains`]: what they leave behind, removed and counted however deep it is
 //! - [`probe`]: what this machine can really enforce, found out by doing it
 //! - `start`, `nursery`: the way to a supervisor
+//! - `loss`: what becomes of a child whose supervisor was killed
 //! - `supervisor`: the single-threaded side, between us and the child
 //!
 //! This is the only crate of the house with unsafe code; it is all in `sys` and in the few system
@@ -23,6 +24,7 @@ pub mod error;
 pub mod exit;
 pub mod input;
 mod landlock_rights;
+mod loss;
 mod nursery;
 pub mod outlet;
 pub mod output;
@@ -39,7 +41,7 @@ mod validate;
 mod wire;
 
 pub use child::{Child, Spawned};
-pub use error::{ChildError, SpawnError};
+pub use error::{ChildError, Remainder, SpawnError};
 pub use exit::{Ending, Exit, Limit, Reached};
 pub use input::Input;
 pub use landlock_rights::{LandlockSupport, NEWEST_LANDLOCK_ABI};

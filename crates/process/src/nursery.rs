@@ -6,6 +6,7 @@
 //! to be, and sees descriptors only, never what is to be run.
 //!
 //! It ends by itself when its parent lets go of the socket, or dies, and what it started has ended.
+//! What a supervisor leaves that is killed comes to it, and is ended by it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,11 +15,12 @@ use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::descriptors::send_with_fds;
 use crate::program::SUPERVISE_WORD;
 use crate::spec::Net;
-use crate::wire::{NURSERY, SUPERVISE, SUPERVISE_APART};
+use crate::wire::{LOOK, NURSERY, SUPERVISE, SUPERVISE_APART};
 
 /// Where the nursery of a program is, once there is one.
 #[derive(Debug, Default)]
@@ -72,10 +74,20 @@ pub(crate) enum Lost {
 /// Why a request did not get under way.
 #[derive(Debug)]
 pub(crate) enum AskError {
-    /// The nursery has not taken those before; it may be asked again soon.
-    Busy,
+    /// The nursery, this one, has not taken those before; it may be asked again soon.
+    Busy(u64),
     /// There is none, and none can be started.
     Start(io::Error),
+}
+
+/// What became of a question for what is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Looking {
+    Asked,
+    /// It may be asked again soon.
+    Busy,
+    /// The nursery that would know is no longer there.
+    Gone,
 }
 
 impl Nursery {
@@ -101,7 +113,7 @@ impl Nursery {
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(AskError::Busy);
+                    return Err(AskError::Busy(kept.generation));
                 }
                 Err(error) if is_gone(&error) => {
                     kept.running = None;
@@ -141,6 +153,31 @@ impl Nursery {
         }
     }
 
+    /// Has it end what killed supervisors have left, and say on this socket what is still there then.
+    pub(crate) fn look(&self, generation: u64, answer: BorrowedFd<'_>) -> Looking {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = kept.running.as_ref();
+        let Some(running) = running.filter(|_| kept.generation == generation) else {
+            return Looking::Gone;
+        };
+        running.signal(Signal::CONT);
+        match send_with_fds(&running.socket, &[LOOK], &[answer]) {
+            Ok(()) => Looking::Asked,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Looking::Busy,
+            Err(_) => Looking::Gone,
+        }
+    }
+
+    /// Whether this one was stopped by a signal, and does nothing until another.
+    pub(crate) fn is_stopped(&self, generation: u64) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = kept.running.as_ref();
+        running
+            .filter(|_| kept.generation == generation)
+            .and_then(|running| running.process.id())
+            .is_some_and(is_stopped)
+    }
+
     /// Its process id, while there is one.
     pub(crate) fn id(&self) -> Option<u32> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,6 +202,21 @@ impl Running {
             process,
         })
     }
+
+    fn signal(&self, signal: Signal) {
+        let id = self.process.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(pid) = id.and_then(Pid::from_raw) {
+            // Not reaped yet, so that it is still the one; it may have ended.
+            let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+/// The state of a process, which stands behind its name; that may hold anything but ends there.
+fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|rest| rest.starts_with(['T', 't']))
 }
 
 fn is_gone(error: &io::Error) -> bool {

@@ -12,7 +12,7 @@ pub const SUPERVISE_WORD: &str = "__supervise";
 
 /// The path of a program whose `main` begins with [`run_if_supervisor`], and the one process of it
 /// that starts children, which is there from the first child on and ends with the last clone of
-/// this.
+/// this and the last child.
 ///
 /// Libraries take it as a value; only a binary knows that it is one.
 #[derive(Clone)]
@@ -69,6 +69,11 @@ impl SupervisorProgram {
 
     pub(crate) fn nursery(&self) -> &Nursery {
         &self.nursery
+    }
+
+    /// For who needs it longer than this.
+    pub(crate) fn shared_nursery(&self) -> Arc<Nursery> {
+        Arc::clone(&self.nursery)
     }
 }
 

@@ -13,11 +13,12 @@ use crate::child::{Child, Spawned, Supervisor};
 use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
 use crate::error::SpawnError;
 use crate::input::Ends;
+use crate::loss::Keeper;
 use crate::nursery::{Age, AskError, Asked, Lost, our_pidfd};
 use crate::outlet::{self, Channel};
 use crate::output::Output;
 use crate::program::SupervisorProgram;
-use crate::spec::{ChildSpec, Confinement, Net, Network, Stdin};
+use crate::spec::{ChildSpec, Confinement, Level, Net, Network, Stdin};
 use crate::validate::validate;
 use crate::wire::{
     ANSWER_BYTES, Answer, Garbled, HELLO, HELLO_WITH_CHANNEL, MAX_FRAME, Order, Task,
@@ -29,6 +30,12 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often a child is tried whose nursery ended before it had a supervisor: that may have been
 /// another child's fault, or that of whoever ends processes here.
 const ATTEMPTS: u32 = 3;
+
+/// How long a nursery may take to fork, before another takes its place.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether it was stopped, while it says nothing.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Between two requests to a nursery that has many of them.
 const BUSY: Duration = Duration::from_millis(1);
@@ -59,6 +66,12 @@ pub(crate) async fn start(
     let plan = Plan {
         stdin: spec.stdin.clone(),
         net: spec.confinement.net(),
+        is_held: match &spec.confinement {
+            Confinement::Confined(confined) => confined.level == Level::Full,
+            // What it wraps has namespaces that end with it.
+            Confinement::Wrapper | Confinement::WrapperWithOutlet => true,
+            Confinement::Unconfined => false,
+        },
         wants_outlet: match &spec.confinement {
             Confinement::Confined(confined) => confined.network == Network::Outlet,
             Confinement::WrapperWithOutlet => true,
@@ -71,17 +84,28 @@ pub(crate) async fn start(
             "arguments and environment are too large",
         ));
     }
+    let deadline = Instant::now() + START_TIMEOUT;
+    let mut error = SpawnError::NotASupervisor;
     for _ in 0..ATTEMPTS {
-        match attempt(program, &plan).await {
+        match attempt(program, &plan, deadline).await {
             Ok(spawned) => return Ok(spawned),
             Err(Missed::Refused(error)) => return Err(error),
             // Nothing has run, so it may be tried again.
-            Err(Missed::Unheard(Age::Old | Age::Replacement(_))) => {}
+            Err(Missed::Unheard(Age::Old | Age::Replacement(_))) => {
+                error = SpawnError::NotASupervisor;
+            }
+            Err(Missed::Silent) => error = unresponsive(),
             // The first one that is gone at once is not the program it should be.
-            Err(Missed::Unheard(Age::First)) => break,
+            Err(Missed::Unheard(Age::First)) => return Err(SpawnError::NotASupervisor),
         }
     }
-    Err(SpawnError::NotASupervisor)
+    Err(error)
+}
+
+fn unresponsive() -> SpawnError {
+    SpawnError::Unresponsive {
+        seconds: START_TIMEOUT.as_secs(),
+    }
 }
 
 /// Why there is no child.
@@ -89,6 +113,8 @@ enum Missed {
     Refused(SpawnError),
     /// The nursery, of this age, ended before there was a supervisor.
     Unheard(Age),
+    /// The nursery did not answer, and was given up.
+    Silent,
 }
 
 impl From<SpawnError> for Missed {
@@ -101,11 +127,17 @@ impl From<SpawnError> for Missed {
 struct Plan {
     stdin: Stdin,
     net: Net,
+    /// Whether the kernel ends all of it when its supervisor ends, however that does.
+    is_held: bool,
     wants_outlet: bool,
     order: Vec<u8>,
 }
 
-async fn attempt(program: &SupervisorProgram, plan: &Plan) -> Result<Spawned, Missed> {
+async fn attempt(
+    program: &SupervisorProgram,
+    plan: &Plan,
+    deadline: Instant,
+) -> Result<Spawned, Missed> {
     let Ends {
         ours: input,
         theirs: stdin,
@@ -121,30 +153,18 @@ async fn attempt(program: &SupervisorProgram, plan: &Plan) -> Result<Spawned, Mi
     // The message holds it until the supervisor takes it; another copy would keep a pipe open.
     drop(stdin);
     let control = UnixStream::from_std(ours).map_err(io_error("watch the supervisor's socket"))?;
-    let deadline = Instant::now() + START_TIMEOUT;
-    let unresponsive = || SpawnError::Unresponsive {
-        seconds: START_TIMEOUT.as_secs(),
-    };
-
     let fds = [&theirs, &writers.stdout, &writers.stderr].map(AsFd::as_fd);
-    let asking = ask(program, plan.net, &fds);
-    let asked = match timeout_at(deadline, asking).await {
-        Ok(asked) => asked.map_err(io_error("start the supervisor"))?,
-        Err(_elapsed) => return Err(unresponsive().into()),
-    };
+    let asked = ask(program, plan.net, &fds).await?;
     // From here on they are the supervisor's, whose end is heard only then.
     drop((theirs, writers));
 
-    let supervisor = match timeout_at(deadline, hear(&control)).await {
-        Ok(Ok(Some(supervisor))) => supervisor,
-        Ok(Ok(None)) => return Err(Missed::Unheard(asked.age)),
-        Ok(Err(error)) => return Err(io_error("start the supervisor")(error).into()),
-        Err(_elapsed) => {
-            program.nursery().give_up(asked.generation);
-            return Err(unresponsive().into());
-        }
+    let supervisor = hear(program, asked, &control).await?;
+    let keeper = Keeper {
+        nursery: program.shared_nursery(),
+        generation: asked.generation,
+        is_held: plan.is_held,
     };
-    let mut child = Child::new(control, supervisor);
+    let mut child = Child::new(control, supervisor, keeper);
     match asked.age {
         Age::Old | Age::First => {}
         Age::Replacement(Lost::Gone) => child.note(STARTED_ANEW),
@@ -178,18 +198,73 @@ async fn ask(
     program: &SupervisorProgram,
     net: Net,
     fds: &[BorrowedFd<'_>; 3],
-) -> io::Result<Asked> {
+) -> Result<Asked, Missed> {
+    let mut patience = Patience::begin();
     loop {
         match program.nursery().ask(program.path(), net, fds) {
             Ok(asked) => return Ok(asked),
-            Err(AskError::Busy) => tokio::time::sleep(BUSY).await,
-            Err(AskError::Start(error)) => return Err(error),
+            Err(AskError::Busy(generation)) => {
+                tokio::time::sleep(BUSY).await;
+                patience.with(program, generation)?;
+            }
+            Err(AskError::Start(error)) => {
+                return Err(io_error("start the supervisor")(error).into());
+            }
         }
     }
 }
 
+/// The supervisor that this nursery was asked for.
+async fn hear(
+    program: &SupervisorProgram,
+    asked: Asked,
+    control: &UnixStream,
+) -> Result<Supervisor, Missed> {
+    let mut patience = Patience::begin();
+    loop {
+        match timeout_at(patience.next, first_word(control)).await {
+            Ok(Ok(Some(supervisor))) => return Ok(supervisor),
+            Ok(Ok(None)) => return Err(Missed::Unheard(asked.age)),
+            Ok(Err(error)) => return Err(io_error("start the supervisor")(error).into()),
+            Err(_elapsed) => patience.with(program, asked.generation)?,
+        }
+    }
+}
+
+/// With a nursery that says nothing: it may have much to do. One that is stopped has not.
+struct Patience {
+    until: Instant,
+    /// When to look whether it is stopped.
+    next: Instant,
+}
+
+impl Patience {
+    fn begin() -> Self {
+        let now = Instant::now();
+        Self {
+            until: now + SILENCE,
+            next: now + BETWEEN_LOOKS,
+        }
+    }
+
+    /// Ends the nursery where there is none left.
+    fn with(&mut self, program: &SupervisorProgram, generation: u64) -> Result<(), Missed> {
+        let now = Instant::now();
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now + BETWEEN_LOOKS;
+        let nursery = program.nursery();
+        if now >= self.until || nursery.is_stopped(generation) {
+            nursery.give_up(generation);
+            return Err(Missed::Silent);
+        }
+        Ok(())
+    }
+}
+
 /// The supervisor's first word; none where the socket ends without.
-async fn hear(control: &UnixStream) -> io::Result<Option<Supervisor>> {
+async fn first_word(control: &UnixStream) -> io::Result<Option<Supervisor>> {
     let mut bytes = [0; ANSWER_BYTES];
     let heard = control.async_io(Interest::READABLE, || {
         receive_with_fds(control, &mut bytes, Wait::No)

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
@@ -83,11 +84,17 @@ impl Launch for Manner {
         }
         let workdir = self.workdir(&command.workdir);
         let (spec, ready) = self.child(command, workdir)?;
-        let spawned = spawn(&self.supervisor, spec).await;
-        let mut spawned = spawned.map_err(sandbox_error)?;
-        if let Some(ready) = ready {
-            ready.wait(&mut spawned).await?;
-        }
+        let starting = async {
+            let spawned = spawn(&self.supervisor, spec).await;
+            let mut spawned = spawned.map_err(sandbox_error)?;
+            if let Some(ready) = ready {
+                ready.wait(&mut spawned).await?;
+            }
+            Ok(spawned)
+        };
+        // Let go of, it ends what there is of it.
+        let spawned = tokio::time::timeout(command.timeout, starting).await;
+        let spawned = spawned.unwrap_or_else(|_| Err(not_in_time(command.timeout)))?;
         let started = self.open_outlet(spawned)?;
         Ok(Running::Here(Box::new(started)))
     }
@@ -148,6 +155,17 @@ impl Manner {
             limits: self.limits,
         };
         Ok((spec, held.ready))
+    }
+}
+
+/// A command that had less time than it takes to start it here and now.
+fn not_in_time(timeout: Duration) -> SandboxError {
+    SandboxError::Unavailable {
+        reason: format!(
+            "the command did not run before its time of {} s was over, and was ended",
+            timeout.as_secs_f64()
+        ),
+        hint: Some("give it more time, or try again when the machine has less to do".to_owned()),
     }
 }
 

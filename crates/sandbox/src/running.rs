@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use outfitter_core::{Refusal, Refused};
-use outfitter_process::{ChildError, Ending, Limit, Reached, Spawned, Stream};
+use outfitter_process::{ChildError, Ending, Limit, Reached, Remainder, Spawned, Stream};
 use tokio::task::JoinSet;
 
 use crate::network::proxy::Refusals;
@@ -143,6 +143,12 @@ impl Started {
                 // How the command ended nobody knows: that it ended well least of all.
                 over.interrupted = true;
                 over.notices.push(error.to_string());
+                if let ChildError::SupervisorLost {
+                    remainder: Remainder::Survivors(left),
+                } = error
+                {
+                    over.survivors = left;
+                }
             }
         }
         over

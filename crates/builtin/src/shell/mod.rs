@@ -141,7 +141,7 @@ fn output_schema() -> Value {
     object(
         &["status", "task_id"],
         json!({
-            "status": { "enum": ["completed", "running", "timeout", "cancelled", "lost"], "description": "lost: the program that ran it ended, and the command with it." },
+            "status": { "enum": ["completed", "running", "timeout", "cancelled", "lost"], "description": "lost: what ran it ended before it did, and how far it came is not known." },
             "task_id": { "type": "string", "description": "For await_shell and kill_shell." },
             "exit_code": { "type": "integer", "description": "128 and the signal's number when a signal ended it." },
             "signal": { "type": "integer", "description": "There when a signal ended it." },

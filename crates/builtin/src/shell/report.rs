@@ -265,11 +265,16 @@ impl Ending {
                 Code::Cancelled,
                 "the command was stopped, and not all of it could be killed",
             ),
+            End::Lost if is_gone => outcome.stopped(
+                Code::Interrupted,
+                "the task is lost: what ran it ended, or the connection to the other machine, and \
+                 how far it came is not known (see `notices`); look at what it has done before you \
+                 start it again",
+            ),
             End::Lost => outcome.stopped(
                 Code::Interrupted,
-                "the task is lost: the program that ran it ended, or the connection to the other \
-                 machine, and the command with it; look at \
-                 what it has done before you start it again",
+                "the task is lost: what ran it ended, and not all of it could be killed (see \
+                 `survivors` and `notices`); look at what it has done before you start it again",
             ),
         }
     }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
-use rustix::process::getpid;
+use rustix::process::{Pid, getpid};
 
 /// Groups of dead supervisors are looked for by this beginning of their names.
 const PREFIX: &str = "outfitter-";
@@ -198,20 +198,26 @@ impl Place {
         self.controllers.iter().any(|known| known == controller)
     }
 
-    fn make(&self, limits: Wanted) -> io::Result<Group> {
-        let above = match self.kind {
+    /// Where groups are made.
+    fn above(&self) -> PathBuf {
+        match self.kind {
             Kind::Version1 => self.here.clone(),
             // A group with members cannot give controllers to groups in it, but for the topmost.
             Kind::Version2 => {
                 let parent = self.here.parent().filter(|dir| dir.join(MEMBERS).exists());
-                let above = parent.unwrap_or(&self.here).to_owned();
-                // They may be given already, or not be ours to give.
-                let _ = fs::write(above.join("cgroup.subtree_control"), "+memory +pids");
-                above
+                parent.unwrap_or(&self.here).to_owned()
             }
-        };
+        }
+    }
+
+    fn make(&self, limits: Wanted) -> io::Result<Group> {
+        let above = self.above();
+        if self.kind == Kind::Version2 {
+            // They may be given already, or not be ours to give.
+            let _ = fs::write(above.join("cgroup.subtree_control"), "+memory +pids");
+        }
         remove_the_left_behind(&above);
-        let path = above.join(format!("{PREFIX}{}", getpid().as_raw_nonzero()));
+        let path = above.join(name_of(getpid()));
         fs::create_dir(&path)?;
         let made = self.limit_and_try(&path, limits);
         if made.is_err() {
@@ -310,6 +316,45 @@ fn inside(mounts: &str, within: &str, is_it: impl Fn(&str, &str) -> bool) -> Opt
         let below = Path::new(within).strip_prefix(root).ok()?;
         Some(Path::new(point).join(below))
     })
+}
+
+/// How the groups of a supervisor are called.
+fn name_of(maker: Pid) -> String {
+    format!("{PREFIX}{}", maker.as_raw_nonzero())
+}
+
+/// Where groups can be.
+fn everywhere() -> Vec<PathBuf> {
+    let (Ok(own), Ok(mounts)) = (
+        fs::read_to_string("/proc/self/cgroup"),
+        fs::read_to_string("/proc/self/mountinfo"),
+    ) else {
+        return Vec::new();
+    };
+    let places = places(&own, &mounts).into_iter();
+    let counting = places.filter(|place| place.has("memory") || place.has("pids"));
+    counting.map(|place| place.above()).collect()
+}
+
+/// Removes what all supervisors that were killed have left, as far as nobody is in it any more.
+pub(super) fn sweep() {
+    everywhere()
+        .iter()
+        .for_each(|above| remove_the_left_behind(above));
+}
+
+/// The groups that a supervisor has made and that are there still.
+pub(super) fn left_by(maker: Pid) -> Vec<PathBuf> {
+    let name = name_of(maker);
+    let groups = everywhere().into_iter().map(|above| above.join(&name));
+    groups.filter(|path| path.exists()).collect()
+}
+
+/// Removes groups, and keeps those in which somebody is still.
+pub(super) fn remove_empty(groups: &mut Vec<PathBuf>) {
+    groups.retain(|path| {
+        fs::remove_dir(path).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
+    });
 }
 
 /// Groups whose supervisors were killed: they are empty, and their makers are gone.

@@ -13,6 +13,7 @@
 //! - [`landlock`], [`seccomp`]: prepared here, entered by the child
 //! - [`launch`]: fork, the child's last steps, `execve`
 //! - [`reaper`], [`tree`]: waiting and killing
+//! - [`wards`]: what becomes of supervisors that are killed, stopped or left alone
 
 mod bpf;
 mod cgroup;
@@ -30,6 +31,7 @@ mod reaper;
 mod roots;
 mod seccomp;
 mod tree;
+mod wards;
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -86,6 +88,7 @@ fn begin(request: Request) -> std::io::Result<Control> {
     } = request;
     // In a session of its own: what is sent to the nursery's group is not for us.
     rustix::process::setsid()?;
+    wards::go_on_without_a_parent()?;
     put(stdout.as_fd(), 1)?;
     put(stderr.as_fd(), 2)?;
     drop((stdout, stderr));

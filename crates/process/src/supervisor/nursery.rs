@@ -1,4 +1,5 @@
-//! The nursery: forks a supervisor for each request and reaps it, and does nothing else.
+//! The nursery: forks a supervisor for each request, reaps it, and ends what one that was killed has
+//! left ([`wards`](super::wards)).
 //!
 //! It has no environment, no terminal, no working directory of ours, and blocks every signal, as its
 //! supervisors do. What a request carries it hands on and closes; orders go past it. So no child's
@@ -11,13 +12,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
-use rustix::process::{DumpableBehavior, WaitOptions, wait};
+use rustix::process::{DumpableBehavior, Pid, Signal, kill_process};
 
 use super::namespaces::Ahead;
+use super::wards::{Wards, go_on_without_a_parent};
 use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
 use crate::spec::Net;
 use crate::sys::{self, Forked};
-use crate::wire::{Answer, NURSERY, SUPERVISE, SUPERVISE_APART};
+use crate::wire::{Answer, LOOK, NURSERY, SUPERVISE, SUPERVISE_APART};
 
 /// Exit code of a process that was started with our word and without our socket.
 const NOT_OURS: i32 = 64;
@@ -32,8 +34,10 @@ pub(crate) fn nursery() -> ! {
     };
     match settle() {
         Ok(signals) => match serve(Hold {
-            parent: Some(parent),
+            socket: Some(parent.socket),
+            parent: Some(parent.pidfd),
             spare: None,
+            wards: Wards::default(),
             signals,
         }) {
             Born::To(request, Net::Ours) => super::supervise_one(request, Ahead::Nothing),
@@ -73,8 +77,16 @@ impl Parent {
     }
 }
 
-/// The next request, if there is one. `Err` when there will be none.
-fn request(socket: &OwnedFd, wait: Wait) -> Result<Option<(Request, Net)>, Gone> {
+/// What is asked of us.
+enum Asked {
+    /// A supervisor with this.
+    Supervisor(Request, Net),
+    /// To end what is left of those that were killed, and to answer there.
+    Look(OwnedFd),
+}
+
+/// What is asked next, if anything is. `Err` when nothing will be.
+fn asked(socket: &OwnedFd, wait: Wait) -> Result<Option<Asked>, Gone> {
     let mut byte = [0];
     let (count, fds) = match receive_with_fds(socket, &mut byte, wait) {
         Ok(received) => received,
@@ -88,6 +100,7 @@ fn request(socket: &OwnedFd, wait: Wait) -> Result<Option<(Request, Net)>, Gone>
         (0, _) => return Err(Gone),
         (_, [SUPERVISE]) => Net::Ours,
         (_, [SUPERVISE_APART]) => Net::Own,
+        (_, [LOOK]) => return Ok(fds.into_iter().next().map(Asked::Look)),
         _ => return Ok(None),
     };
     let request = <[OwnedFd; 3]>::try_from(fds).ok();
@@ -97,7 +110,7 @@ fn request(socket: &OwnedFd, wait: Wait) -> Result<Option<(Request, Net)>, Gone>
             stdout,
             stderr,
         };
-        (request, net)
+        Asked::Supervisor(request, net)
     }))
 }
 
@@ -109,6 +122,10 @@ fn settle() -> std::io::Result<OwnedFd> {
     replace_with_null(&[0, 1, 2])?;
     rustix::process::chdir("/")?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    go_on_without_a_parent()?;
+    // What a supervisor leaves that is killed comes to us.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    super::cgroup::sweep();
     sys::block_signals()
 }
 
@@ -122,78 +139,106 @@ enum Born {
 
 /// A supervisor that was forked in advance and has made its network, which takes longer than anything
 /// else: our end of its socket. It gets one request and ends without one when we do.
-struct Spare(OwnedFd);
+struct Spare {
+    socket: OwnedFd,
+    pid: Pid,
+}
 
 /// All that is open.
 struct Hold {
-    parent: Option<Parent>,
+    /// What is asked comes by it; until its other end is closed.
+    socket: Option<OwnedFd>,
+    /// Who asks; until its end.
+    parent: Option<OwnedFd>,
     spare: Option<Spare>,
+    wards: Wards,
     signals: OwnedFd,
 }
 
 /// Returns in each new process, with nothing of this one left open.
-fn serve(hold: Hold) -> Born {
-    let Hold {
-        mut parent,
-        mut spare,
-        signals,
-    } = hold;
+fn serve(mut hold: Hold) -> Born {
     loop {
-        let mut fds = vec![PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
-        if let Some(parent) = &parent {
-            fds.push(PollFd::new(&parent.socket, PollFlags::IN));
-            fds.push(PollFd::new(&parent.pidfd, PollFlags::IN));
-        }
-        match poll(&mut fds, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => sys::exit_now(UNABLE),
-        }
-        let is_told: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
-        drop(fds);
-        let ended = matches!(is_told[..], [_, _, true]);
-        let asked = matches!(is_told[..], [_, true, _]);
+        let told = wait_for_word(&hold);
         let mut wants_another = false;
-        if asked && let Some(asking) = &parent {
-            match request(&asking.socket, Wait::No) {
+        if told.of_the_socket
+            && let Some(socket) = &hold.socket
+        {
+            match asked(socket, Wait::No) {
                 Ok(None) => {}
-                Ok(Some((request, net))) => {
+                Ok(Some(Asked::Look(answer))) => hold.wards.look(answer),
+                Ok(Some(Asked::Supervisor(request, net))) => {
                     wants_another = net == Net::Own;
-                    if let Some(born) = answer(request, net, &mut spare) {
+                    if let Some(born) = answer(request, net, &mut hold) {
                         return born;
                     }
                 }
-                Err(Gone) => parent = None,
+                Err(Gone) => hold.socket = None,
             }
         }
-        if ended {
-            parent = None;
+        if told.of_the_parent {
+            (hold.socket, hold.parent) = (None, None);
+            hold.wards.are_alone();
         }
-        if parent.is_none() {
-            spare = None;
-        } else if wants_another && let Some(born) = make_spare(&mut spare) {
+        if hold.socket.is_none() {
+            hold.spare = None;
+        } else if wants_another && let Some(born) = make_spare(&mut hold) {
             return born;
         }
-        drain(&signals);
-        if reap() == Left::Nobody && parent.is_none() {
+        drain(&hold.signals);
+        hold.wards.reap();
+        hold.wards.advance();
+        if hold.socket.is_none() && hold.wards.are_gone() {
             sys::exit_now(0);
         }
     }
 }
 
+/// Of whom there is word.
+#[derive(Default)]
+struct Told {
+    of_the_socket: bool,
+    of_the_parent: bool,
+}
+
+fn wait_for_word(hold: &Hold) -> Told {
+    let mut fds = vec![PollFd::from_borrowed_fd(
+        hold.signals.as_fd(),
+        PollFlags::IN,
+    )];
+    let others = [&hold.socket, &hold.parent];
+    let open = others.into_iter().flatten();
+    fds.extend(open.map(|fd| PollFd::new(fd, PollFlags::IN)));
+    match poll(&mut fds, hold.wards.timeout().as_ref()) {
+        Ok(_) | Err(Errno::INTR) => {}
+        Err(_) => sys::exit_now(UNABLE),
+    }
+    let mut told = fds[1..].iter().map(|fd| !fd.revents().is_empty());
+    let mut of = |fd: &Option<OwnedFd>| fd.is_some() && told.next().unwrap_or_default();
+    Told {
+        of_the_socket: of(&hold.socket),
+        of_the_parent: of(&hold.parent),
+    }
+}
+
 /// Has a supervisor take the request: the spare one, or a new one.
-fn answer(request: Request, net: Net, spare: &mut Option<Spare>) -> Option<Born> {
+fn answer(request: Request, net: Net, hold: &mut Hold) -> Option<Born> {
     if net == Net::Own
-        && let Some(Spare(socket)) = spare.take()
+        && let Some(Spare { socket, pid }) = hold.spare.take()
     {
         let fds = [&request.control, &request.stdout, &request.stderr].map(AsFd::as_fd);
         // It may have been killed meanwhile.
         if send_with_fds(&socket, &[SUPERVISE_APART], &fds).is_ok() {
+            // Or stopped.
+            let _ = kill_process(pid, Signal::CONT);
             return None;
         }
     }
     match sys::fork() {
         Ok(Forked::Child) => Some(Born::To(request, net)),
-        Ok(Forked::Parent(_)) => None,
+        Ok(Forked::Parent(supervisor)) => {
+            hold.wards.add(supervisor);
+            None
+        }
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
             // Whoever does not hear it sees the end of the socket.
@@ -204,13 +249,16 @@ fn answer(request: Request, net: Net, spare: &mut Option<Spare>) -> Option<Born>
 }
 
 /// Makes the spare supervisor for the request after this one. Where it cannot be made there is none.
-fn make_spare(spare: &mut Option<Spare>) -> Option<Born> {
+fn make_spare(hold: &mut Hold) -> Option<Born> {
     let flags = SocketFlags::CLOEXEC;
-    let (ours, theirs) =
+    let (socket, theirs) =
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None).ok()?;
     match sys::fork() {
         Ok(Forked::Child) => return Some(Born::Spare(theirs)),
-        Ok(Forked::Parent(_)) => *spare = Some(Spare(ours)),
+        Ok(Forked::Parent(pid)) => {
+            hold.wards.add(pid);
+            hold.spare = Some(Spare { socket, pid });
+        }
         Err(_) => {}
     }
     None
@@ -218,29 +266,14 @@ fn make_spare(spare: &mut Option<Spare>) -> Option<Born> {
 
 /// What the spare supervisor does.
 fn wait_for_a_request(socket: &OwnedFd) -> ! {
+    // It ends with the socket all the same where it cannot be had.
+    let _ = go_on_without_a_parent();
     let ahead = Ahead::of_a_network();
     loop {
-        match request(socket, Wait::Yes) {
-            Ok(None) => {}
-            Ok(Some((request, _))) => super::supervise_one(request, ahead),
+        match asked(socket, Wait::Yes) {
+            Ok(None | Some(Asked::Look(_))) => {}
+            Ok(Some(Asked::Supervisor(request, _))) => super::supervise_one(request, ahead),
             Err(Gone) => sys::exit_now(0),
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Somebody,
-    Nobody,
-}
-
-/// Collects the supervisors that have ended.
-fn reap() -> Left {
-    loop {
-        match wait(WaitOptions::NOHANG) {
-            Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) => return Left::Somebody,
-            Err(_) => return Left::Nobody,
         }
     }
 }

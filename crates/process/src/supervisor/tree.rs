@@ -17,7 +17,7 @@ pub(super) fn ask(scope: Scope, but: &[Pid]) {
         if but.is_empty() {
             signal_all(scope, signal);
         } else {
-            let mut found = descendants();
+            let mut found = descendants(&[]);
             found.retain(|one| !but.contains(&one.pid));
             send(&found, signal);
         }
@@ -28,39 +28,51 @@ pub(super) fn ask(scope: Scope, but: &[Pid]) {
 pub(super) fn kill(scope: Scope) {
     match scope {
         Scope::Namespace => signal_all(scope, Signal::KILL),
-        Scope::Descendants => {
-            // What is stopped cannot fork while its relatives are being looked up.
-            let mut known = 0;
-            for _ in 0..STOP_ROUNDS {
-                let found = descendants();
-                send(&found, Signal::STOP);
-                if found.len() == known {
-                    break;
-                }
-                known = found.len();
-            }
-            signal_all(scope, Signal::KILL);
-        }
+        Scope::Descendants => kill_descendants(&[]),
     }
+}
+
+/// `SIGKILL` to all whose ancestor we are, but for these and theirs. To be repeated until nobody is
+/// left.
+pub(super) fn kill_descendants(but: &[Pid]) {
+    // What is stopped cannot fork while its relatives are being looked up.
+    let mut known = 0;
+    for _ in 0..STOP_ROUNDS {
+        let found = descendants(but);
+        send(&found, Signal::STOP);
+        if found.len() == known {
+            break;
+        }
+        known = found.len();
+    }
+    send(&descendants(but), Signal::KILL);
+}
+
+/// The process ids of all whose ancestor we are, but for these and theirs.
+pub(super) fn left(but: &[Pid]) -> Vec<u32> {
+    let found = descendants(but).into_iter();
+    found.map(|found| number(found.pid)).collect()
 }
 
 /// Process ids that are still there.
 pub(super) fn survivors(scope: Scope) -> Vec<u32> {
-    let found = match scope {
-        Scope::Namespace => processes().filter(|pid| *pid != getpid()).collect(),
-        Scope::Descendants => descendants().into_iter().map(|found| found.pid).collect(),
-    };
-    let found: Vec<Pid> = found;
-    found
-        .into_iter()
-        .map(|pid| pid.as_raw_nonzero().get().unsigned_abs())
-        .collect()
+    match scope {
+        Scope::Namespace => processes()
+            .filter(|pid| *pid != getpid())
+            .map(number)
+            .collect(),
+        Scope::Descendants => left(&[]),
+    }
+}
+
+fn number(pid: Pid) -> u32 {
+    pid.as_raw_nonzero().get().unsigned_abs()
 }
 
 fn signal_all(scope: Scope, signal: Signal) {
     match scope {
         Scope::Namespace if getpid().is_init() => sys::signal_whole_namespace(signal.as_raw()),
-        Scope::Namespace | Scope::Descendants => send(&descendants(), signal),
+        Scope::Namespace | Scope::Descendants => send(&descendants(&[]), signal),
     }
 }
 
@@ -84,8 +96,8 @@ fn send(found: &[Found], signal: Signal) {
     }
 }
 
-/// Everybody whose ancestor we are, parents before children.
-fn descendants() -> Vec<Found> {
+/// Everybody whose ancestor we are, parents before children, but for these and theirs.
+fn descendants(but: &[Pid]) -> Vec<Found> {
     let everybody: Vec<Found> = processes()
         .filter_map(|pid| {
             let parent = parent_of(pid)?;
@@ -96,7 +108,8 @@ fn descendants() -> Vec<Found> {
     let mut ancestors = vec![getpid()];
     while let Some(ancestor) = ancestors.pop() {
         for found in everybody.iter().filter(|found| found.parent == ancestor) {
-            if ours.iter().all(|known| known.pid != found.pid) {
+            let is_new = ours.iter().all(|known| known.pid != found.pid);
+            if is_new && !but.contains(&found.pid) {
                 ours.push(*found);
                 ancestors.push(found.pid);
             }

@@ -2,7 +2,8 @@
 //!
 //! The parent and the nursery have a socket of packets: one byte that carries the parent's pidfd, and
 //! then one for each child that is to be started, which carries the supervisor's end of a socket of
-//! its own and the child's two outputs. Nothing else goes there, so the nursery knows no order.
+//! its own and the child's two outputs, or one for a look, which carries the socket that its
+//! [`Looked`] comes by. Nothing else goes there, so the nursery knows no order.
 //!
 //! The parent and a supervisor have a stream socket. First comes one byte that carries the parent's
 //! pidfd and perhaps what the child reads; the supervisor answers with [`Answer`]. From then on it is
@@ -12,11 +13,13 @@
 
 mod answer;
 mod codec;
+mod looked;
 mod order;
 mod report;
 
 pub(crate) use answer::{ANSWER_BYTES, Answer};
 pub(crate) use codec::{Frames, Garbled, MAX_FRAME};
+pub(crate) use looked::Looked;
 pub(crate) use order::{Order, Task};
 pub(crate) use report::{Failure, Report};
 
@@ -31,6 +34,10 @@ pub(crate) const SUPERVISE: u8 = 0xA9;
 
 /// The byte that asks it for one in a network of its own.
 pub(crate) const SUPERVISE_APART: u8 = 0xAA;
+
+/// The byte that asks it to end what supervisors that were killed have left, and to say what is still
+/// there then.
+pub(crate) const LOOK: u8 = 0xAB;
 
 /// The byte that carries the parent's pidfd and the child's standard input to a supervisor.
 pub(crate) const HELLO: u8 = 0xA3;

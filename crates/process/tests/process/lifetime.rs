@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::kit::{Identity, Place, TESTKIT, alive, finish, gone, start};
 
 /// A number of seconds nobody else sleeps, so that a process is known by it.
-fn marker(row: &str, identity: Identity, level: &str) -> String {
+pub(crate) fn marker(row: &str, identity: Identity, level: &str) -> String {
     let row: u32 = row
         .bytes()
         .fold(7, |sum, byte| (sum * 31 + u32::from(byte)) % 9973);
@@ -135,20 +135,25 @@ fn a_parent_that_is_killed_takes_the_tree_along(
     }
 }
 
+/// By its namespace where it has one, and else by the nursery, to which it comes.
 #[rstest]
-fn a_supervisor_that_is_killed_takes_the_namespace_along(
+fn a_supervisor_that_is_killed_takes_all_of_it_along(
     #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
 ) {
     let Some(place) = Place::new(identity) else {
         return;
     };
-    let mark = marker("supervisor", identity, "full");
-    let script = format!("(setsid sleep {mark} &); echo up; sleep {mark}");
-    let mut running = start(
-        place
-            .confined("full")
-            .args(["--", "/bin/sh", "-c", &script]),
+    let mark = marker("supervisor", identity, level);
+    let script = format!(
+        "(setsid sh -c 'trap \"\" TERM HUP; sleep {mark} & sleep {mark}; :' >/dev/null 2>&1 &); \
+         echo up; sleep {mark}"
     );
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    let mut running = start(command.args(["--", "/bin/sh", "-c", &script]));
     wait_for_output(&mut running, "up\n");
     let kit = children_named(std::process::id(), &mark);
     let nursery = children_of(kit[0]);
@@ -167,7 +172,7 @@ fn a_supervisor_that_is_killed_takes_the_namespace_along(
 /// one that is frozen, which no signal reaches until it is thawed.
 #[tokio::test]
 async fn what_outlives_even_sigkill_is_reported() {
-    let Some(freezer) = Freezer::new() else {
+    let Some(freezer) = Freezer::new("child") else {
         return;
     };
     let (spec, mark) = (
@@ -200,16 +205,18 @@ async fn what_outlives_even_sigkill_is_reported() {
 }
 
 /// A control group of version 1 whose members can be frozen.
-struct Freezer(PathBuf);
+pub(crate) struct Freezer(PathBuf);
 
 impl Freezer {
     #[expect(clippy::print_stderr, reason = "a test that cannot run says why")]
-    fn new() -> Option<Self> {
+    pub(crate) fn new(name: &str) -> Option<Self> {
         let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
         let place = own.lines().find_map(|line| line.split_once(":freezer:"));
         let above = place.map(|(_, within)| format!("/sys/fs/cgroup/freezer{within}"));
-        let dir = above
-            .map(|above| Path::new(&above).join(format!("outfitter-test-{}", std::process::id())));
+        let dir = above.map(|above| {
+            let name = format!("outfitter-test-{name}-{}", std::process::id());
+            Path::new(&above).join(name)
+        });
         match dir {
             Some(dir) if std::fs::create_dir(&dir).is_ok() => Some(Self(dir)),
             Some(_) | None => {
@@ -219,12 +226,12 @@ impl Freezer {
         }
     }
 
-    fn freeze(&self, pid: u32) {
+    pub(crate) fn freeze(&self, pid: u32) {
         std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
         self.set("FROZEN");
     }
 
-    fn thaw(&self) {
+    pub(crate) fn thaw(&self) {
         self.set("THAWED");
     }
 

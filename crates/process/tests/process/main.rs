@@ -11,6 +11,7 @@
 mod attacks;
 mod escapes;
 mod input;
+mod killed;
 mod kit;
 mod lifetime;
 mod limits;

@@ -16,12 +16,12 @@ use crate::kit::{Identity, Place, TESTKIT, alive, finish, gone, say, start};
 use crate::lifetime::{children_of, ended, kill, wait_for_output};
 use crate::output::shell;
 
-fn program() -> SupervisorProgram {
+pub(crate) fn program() -> SupervisorProgram {
     SupervisorProgram::at(TESTKIT)
 }
 
 /// A script in a network, a process namespace and a file system of its own.
-fn apart(script: &str) -> ChildSpec {
+pub(crate) fn apart(script: &str) -> ChildSpec {
     let mut spec = shell(script, Path::new("/"));
     spec.confinement = Confinement::Confined(Confined {
         level: Level::Full,
@@ -37,7 +37,7 @@ fn apart(script: &str) -> ChildSpec {
 }
 
 /// `None`, after saying why, where there are no namespaces.
-async fn full(program: &SupervisorProgram) -> Option<()> {
+pub(crate) async fn full(program: &SupervisorProgram) -> Option<()> {
     let support = probe(program).await.unwrap();
     if support.level < Level::Full {
         say("SKIPPED(namespace): there is no full sandbox here");
@@ -54,13 +54,13 @@ async fn all_of(output: &mut Output) -> String {
     String::from_utf8(text).unwrap()
 }
 
-async fn run(program: &SupervisorProgram, spec: ChildSpec) -> (String, Exit) {
+pub(crate) async fn run(program: &SupervisorProgram, spec: ChildSpec) -> (String, Exit) {
     let mut spawned = spawn(program, spec).await.unwrap();
     let text = all_of(&mut spawned.output).await;
     (text, spawned.child.wait().await.unwrap())
 }
 
-fn is_sound(exit: &Exit) -> bool {
+pub(crate) fn is_sound(exit: &Exit) -> bool {
     exit.ending == Ending::Code(0) && exit.survivors.is_empty()
 }
 
@@ -96,6 +96,7 @@ async fn it_ends_with_the_last_that_may_start_commands_and_not_before_the_comman
         .await
         .unwrap();
     assert_eq!(all_of(&mut spawned.output).await, "\n");
+    assert!(is_sound(&spawned.child.wait().await.unwrap()));
     let spec = ChildSpec {
         stdin: Stdin::Pipe,
         ..shell("read x; echo $x", Path::new("/"))
@@ -164,33 +165,6 @@ async fn killed_it_takes_no_running_command_along_and_the_next_is_told(#[case] s
     drop(running.input.take());
     let exit = running.child.wait().await.unwrap();
     assert_eq!(exit.ending, Ending::Code(7));
-}
-
-/// Of one that we have ended ourselves it was said that somebody else had.
-#[tokio::test]
-async fn one_that_does_not_answer_is_replaced_and_the_next_is_told_so() {
-    let program = program();
-    run(&program, shell("true", Path::new("/"))).await;
-    let first = program.process_id().unwrap();
-    let pid = rustix::process::Pid::from_raw(first.cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
-    // Nothing but the deadline can come now, so the clock goes there at once.
-    tokio::time::pause();
-    let error = spawn(&program, shell("echo never", Path::new("/")))
-        .await
-        .unwrap_err();
-    tokio::time::resume();
-    assert!(
-        matches!(error, SpawnError::Unresponsive { seconds: 30 }),
-        "{error:?}"
-    );
-    assert!(ended(first));
-    let (text, exit) = run(&program, shell("echo next", Path::new("/"))).await;
-    assert_eq!((&*text, is_sound(&exit)), ("next\n", true));
-    assert_eq!(
-        exit.notes,
-        ["the process that starts commands did not answer, was ended, and was started anew"]
-    );
 }
 
 /// A parent that dies after the nursery does still takes everything along.

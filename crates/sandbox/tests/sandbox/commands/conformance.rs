@@ -46,6 +46,18 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "the same spools and the same code; 300 MB over a connection take long",
     ),
     (
+        "killed::what_had_left_the_tree_of_a_killed_supervisor_lived_on",
+        "there is no supervisor there, and nothing of ours to kill but the watcher",
+    ),
+    (
+        "killed::a_stopped_process_that_starts_commands_kept_all_of_them_waiting",
+        "the server there starts them",
+    ),
+    (
+        "killed::a_command_does_not_start_when_its_time_is_over",
+        "half a minute is what the other machine has; the time of the command begins with it",
+    ),
+    (
         "opening::a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint",
         "in `ssh::refused`",
     ),
@@ -135,6 +147,7 @@ const NOT_OF_A_FILE: &[(&str, &[&str], &str)] = &[
     ("told", &["Ssh"], "the other table says why"),
     ("jobs", &["Ssh"], "the other table says why"),
     ("survivors", &["Ssh"], "the other table says why"),
+    ("killed", &["Ssh"], "the other table says why"),
 ];
 
 /// With which backends one test does not run besides, and why.

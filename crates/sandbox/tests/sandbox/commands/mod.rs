@@ -6,6 +6,7 @@ mod conformance;
 mod credentials;
 mod inside;
 mod jobs;
+mod killed;
 pub(crate) mod kit;
 mod limits;
 mod opening;
