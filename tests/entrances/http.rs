@@ -86,7 +86,8 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    fn read(stream: TcpStream) -> Self {
+    /// Reads the head of the answer to a request that was begun.
+    pub(crate) fn read(stream: TcpStream) -> Self {
         let mut stream = BufReader::new(stream);
         let first = line(&mut stream);
         let status = first.split(' ').nth(1).unwrap().parse().unwrap();

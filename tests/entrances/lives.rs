@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::http::At;
+use crate::http::{At, Reply};
 use crate::mcp::Mcp;
 use crate::served::{Serving, ends, of, outputs, words};
 use crate::world::{HANGS, World};
@@ -237,9 +237,10 @@ fn an_approved_call_that_broke_off_is_not_made_twice() {
     assert_eq!(made(&world, "s"), "once\n");
 }
 
-/// The program is told to end in the middle: who listens gets a last event, and the log has it.
+/// The program is told to end in the middle: who listens gets a last event, and the log has it. An
+/// orderly restart loses no more than a crash: the turn goes on.
 #[rstest]
-fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
+fn a_server_that_ends_ends_its_runs_and_the_next_goes_on(#[values("ndjson", "agui")] way: &str) {
     let world = world("");
     let serving = Serving::start(&world);
     if way == "ndjson" {
@@ -250,7 +251,13 @@ fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
         while let Some(line) = reply.line() {
             lines.push(line);
         }
-        ends(&lines, "cancelled");
+        ends(&lines, "failed");
+        let end = lines.last().unwrap();
+        assert_eq!(end["output"]["error"]["code"], "interrupted", "{end}");
+        // What it had said is kept; how far it came is not known.
+        let output = outputs(&lines)[0];
+        assert_eq!(output["status"], "interrupted", "{output}");
+        assert!(output["result"].to_string().contains("begun"), "{output}");
     } else {
         let mut body = words("m1");
         body["threadId"] = json!("s");
@@ -262,14 +269,123 @@ fn a_server_that_ends_ends_its_runs(#[values("ndjson", "agui")] way: &str) {
         let told = reply.whole().sse();
         let ends = |event: &&Value| event["type"] == "RUN_FINISHED" || event["type"] == "RUN_ERROR";
         assert_eq!(told.iter().filter(ends).count(), 1, "{told:#?}");
-        assert!(ends(&told.last().unwrap()), "{told:#?}");
+        let last = told.last().unwrap();
+        assert_eq!(
+            (&last["type"], &last["code"]),
+            (&json!("RUN_ERROR"), &json!("interrupted"))
+        );
     }
     serving.ended();
-    let replay = world.run(&["sessions", "replay", "s", "--json"]).exits(0);
-    let last: Value = serde_json::from_str(replay.stdout.lines().last().unwrap()).unwrap();
-    assert_eq!(last["type"], "run_finished");
-    assert_eq!(last["outcome"], "cancelled");
     go(&world, "s");
+    assert_eq!(made(&world, "s"), "", "its command went on");
+    goes_on(&world);
+}
+
+/// However it was ended, and however often, the turn goes on, and has each result once.
+#[rstest]
+fn a_turn_goes_on_however_its_server_was_ended(
+    #[values("twice", "then killed", "killed, then told", "told, killed, told")] how: &str,
+) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let body = json!({"session_id": "s", "input": "go"});
+    let mut reply = serving.at.open("POST", "/v1/runs", &[], Some(&body));
+    reply.until("tool_progress");
+    match how {
+        "twice" => serving.abandoned(),
+        "then killed" => {
+            serving.terminate();
+            serving.kill_unless_ended();
+        }
+        "killed, then told" => {
+            serving.kill();
+            Serving::start(&world).stop();
+        }
+        _ => {
+            serving.stop();
+            Serving::start(&world).kill();
+            Serving::start(&world).stop();
+        }
+    }
+    drop(reply);
+    go(&world, "s");
+    assert_eq!(made(&world, "s"), "", "its command went on");
+    goes_on(&world);
+}
+
+/// The next server makes an end of the turn in session `s`, whose call was interrupted.
+fn goes_on(world: &World) {
+    let serving = Serving::start(world);
+    let told = soon(|| {
+        let told = serving.at.get("/v1/sessions/s/messages").is(200).json();
+        let last = told["messages"].as_array().unwrap().last().cloned();
+        (last.is_some_and(|last| last["content"] == "all done")).then_some(told)
+    });
+    let messages = told["messages"].as_array().unwrap().iter();
+    let results: Vec<&Value> = messages.filter(|one| one["role"] == "tool").collect();
+    assert_eq!(results.len(), 1, "{told:#}");
+    let output = &results[0]["metadata"]["tool_agent_output"];
+    assert_eq!(output["status"], "interrupted", "{output}");
+    serving.stop();
+    assert_eq!(made(world, "s"), "", "it was made again");
+    let replay = world.run(&["sessions", "replay", "s", "--json"]).exits(0);
+    let lines = replay
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Value> = lines.collect();
+    assert_eq!(lines.last().unwrap()["outcome"], "success");
+    let begun = of(&lines, "run_started").len();
+    assert_eq!(
+        of(&lines, "run_finished").len(),
+        begun,
+        "every run has one end"
+    );
+}
+
+/// A question that waits is no turn that was interrupted: it is answered after the restart.
+#[test]
+fn what_waits_when_the_server_ends_waits_on() {
+    let turns = json!([
+        {"tool_calls": [{"id": "asks", "name": "ask_user", "arguments": {"question": "which?"}}]},
+        {"text": "thank you"},
+    ]);
+    let world = configured(World::new(), &turns, "");
+    let serving = Serving::start(&world);
+    let lines = serving.run("s").lines();
+    ends(&lines, "waiting");
+    let question = of(&lines, "question")[0]["question_id"].as_str().unwrap();
+    serving.stop();
+    let serving = Serving::start(&world);
+    let lines = serving.at.answer(question, &json!("this one"));
+    ends(&lines, "success");
+    serving.stop();
+}
+
+/// A direct call belongs to no turn: its caller has its output, and nothing goes on with it.
+#[test]
+fn a_direct_call_is_answered_by_a_server_that_ends() {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let command = "echo begun; until [ -e go ]; do sleep 0.02; done; echo made > done.txt";
+    let body = json!({"session_id": "s", "arguments": {"command": command}});
+    let path = "/v1/tools/execute_shell_command/call";
+    let asked = serving.at.begin("POST", path, &[], Some(&body));
+    soon(|| {
+        let sessions = serving.at.get("/v1/sessions").is(200).json();
+        (sessions["sessions"][0]["entries"].as_u64()? >= 3).then_some(())
+    });
+    serving.terminate();
+    let told = Reply::read(asked).whole();
+    assert_eq!(told.status, 499, "{}", told.text);
+    let output = told.json();
+    assert_eq!(output["status"], "interrupted", "{output}");
+    serving.ended();
+    go(&world, "s");
+    let serving = Serving::start(&world);
+    let told = serving.at.get("/v1/sessions/s/messages").is(200).json();
+    assert_eq!(told["messages"].as_array().unwrap().len(), 1, "{told:#}");
+    serving.stop();
     assert_eq!(made(&world, "s"), "");
 }
 

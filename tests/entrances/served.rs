@@ -79,6 +79,22 @@ impl Serving {
         self.running.wait().exits(0)
     }
 
+    /// Tells it to end twice: it does not wait for what is under way.
+    pub(crate) fn abandoned(self) {
+        self.terminate();
+        self.terminate();
+        let ran = self.running.wait();
+        // Where the first was enough, it ended in good order before the second came.
+        assert!(matches!(ran.code, Some(0 | 130)), "{}", ran.shown());
+    }
+
+    /// Kills it while it ends, unless it is faster.
+    pub(crate) fn kill_unless_ended(self) {
+        self.running.signal(Signal::KILL);
+        let ran = self.running.wait();
+        assert!(matches!(ran.code, None | Some(0)), "{}", ran.shown());
+    }
+
     /// Ends it in the middle of everything.
     pub(crate) fn kill(self) {
         self.running.signal(Signal::KILL);

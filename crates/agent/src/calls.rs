@@ -8,7 +8,7 @@ use outfitter_core::{
     ModelProvider, RawCall, Scope, SessionAuthority, SessionHistory, ToolCall, ToolIndex,
     UsageMeter,
 };
-use outfitter_tools::{Approvals, Pipeline, RunHandle, ToolView};
+use outfitter_tools::{Approvals, Pipeline, RunHandle, ToolView, interrupted};
 use tokio::task::JoinSet;
 
 use crate::choose::usage;
@@ -164,7 +164,7 @@ async fn make_call(
         }
         Start::BrokenOff => {
             let args = recover::shown_arguments(pipeline, &ready.call);
-            let entry = recover::unmade(&call.id, &call.name, args, recover::interrupted(), clock);
+            let entry = recover::unmade(&call.id, &call.name, args, interrupted(), clock);
             return handle.journal.record(vec![entry]).await;
         }
     };

@@ -74,6 +74,10 @@ impl Run<'_> {
             mut assembled,
             failed,
         } = reply;
+        if matches!(failed, Some(ModelError::Cancelled)) && self.cancel.is_interrupted() {
+            // It is asked again, as after a crash, and says all of it then.
+            return Ok(Some(Ending::interrupted()));
+        }
         let mut entries = Vec::new();
         if !matches!(failed, Some(ModelError::Cancelled)) {
             entries.extend(

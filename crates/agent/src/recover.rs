@@ -6,7 +6,7 @@ use outfitter_core::{
     Arguments, CallId, Clock, Code, EntryBody, ErrorInfo, EventBody, EventSeq, Message, MessageId,
     MessageRole, NewEntry, Part, RunId, RunOutcome, RunOutput, ToolCall, ToolOutput, UnixMs,
 };
-use outfitter_tools::Pipeline;
+use outfitter_tools::{Pipeline, interrupted};
 use serde_json::Value;
 
 use crate::turn_log::TurnLog;
@@ -47,20 +47,12 @@ pub(crate) fn broken_off(log: &TurnLog, at: UnixMs, clock: &dyn Clock) -> Vec<Ne
         .collect()
 }
 
-/// Whether a run that ends so broke off, and its end was written by who found it.
+/// Whether a run that ends so broke off: its process ended in the middle of it. Its end was written
+/// in good order then, or by who found it.
 #[must_use]
 pub fn is_end_of_broken_off(outcome: RunOutcome, output: &RunOutput) -> bool {
     let code = output.error.as_ref().map(|error| error.code);
     outcome == RunOutcome::Failed && code == Some(Code::Interrupted)
-}
-
-/// The result of a call whose run broke off while it was changing something.
-pub(crate) fn interrupted() -> ErrorInfo {
-    ErrorInfo::new(
-        Code::Interrupted,
-        "the call was interrupted: it may have done all, some or none of its work",
-    )
-    .with_hint("look at what it was to change before doing it again")
 }
 
 /// The result of a call that a new prompt overtook.

@@ -46,6 +46,19 @@ impl Ending {
         }
     }
 
+    /// The process ends, and nobody called the run off: the turn is left as a crash would leave it,
+    /// and goes on as after one.
+    pub(crate) fn interrupted() -> Self {
+        let error = ErrorInfo::new(
+            Code::Interrupted,
+            "the server stopped before the turn was over",
+        );
+        Self::failed(error.with_hint(
+            "it goes on by itself when the server starts again; do not ask again: the messages of \
+             the session say what came of it",
+        ))
+    }
+
     pub(crate) fn failed(error: ErrorInfo) -> Self {
         Self {
             error: Some(error),
@@ -102,9 +115,17 @@ impl<'a> Run<'a> {
         let limits = self.parts.settings.limits;
         let ending = loop {
             let next = self.writer.next(&limits).await;
-            // What is over is over, whoever wanted to stop it.
-            if self.cancel.is_cancelled() && !matches!(next, Next::Finish(_)) {
+            // What is over is over, whoever wanted to stop it, and what only waits is at rest.
+            let is_at_rest = match next {
+                Next::Finish(_) => true,
+                Next::Wait(_) => self.cancel.is_interrupted(),
+                Next::CallModel | Next::RunCalls(_) => false,
+            };
+            if self.cancel.is_cancelled() && !is_at_rest {
                 self.writer.take_answers(false).await;
+                if self.cancel.is_interrupted() {
+                    break Ending::interrupted();
+                }
                 self.settle_cancelled().await?;
                 break Ending::of(RunOutcome::Cancelled);
             }

@@ -1,6 +1,7 @@
 //! What a tool is given besides its arguments.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,28 @@ use crate::{
 
 /// A signal to stop. Stopping a parent stops its children.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(CancellationToken);
+pub struct Cancel {
+    token: CancellationToken,
+    whence: Whence,
+}
+
+/// Whether it can be told where a stop came from.
+#[derive(Debug, Clone, Default)]
+enum Whence {
+    /// It cannot: to stop is to call off.
+    #[default]
+    Untold,
+    /// It can, and to stop this one is to call off.
+    Own(Arc<Stopped>),
+    /// It can, by what this one is part of.
+    Inherited(Arc<Stopped>),
+}
+
+#[derive(Debug)]
+struct Stopped {
+    parent: CancellationToken,
+    called_off: AtomicBool,
+}
 
 impl Cancel {
     /// A signal of its own.
@@ -24,23 +46,60 @@ impl Cancel {
     /// A signal that also stops with this one.
     #[must_use]
     pub fn child(&self) -> Self {
-        Self(self.0.child_token())
+        let whence = match &self.whence {
+            Whence::Untold => Whence::Untold,
+            Whence::Own(stopped) | Whence::Inherited(stopped) => Whence::Inherited(stopped.clone()),
+        };
+        Self {
+            token: self.token.child_token(),
+            whence,
+        }
+    }
+
+    /// The same, for what goes on later where it stops only because this one does: see
+    /// [`is_interrupted`](Self::is_interrupted).
+    #[must_use]
+    pub fn interruptible(&self) -> Self {
+        Self {
+            token: self.token.child_token(),
+            whence: Whence::Own(Arc::new(Stopped {
+                parent: self.token.clone(),
+                called_off: AtomicBool::new(false),
+            })),
+        }
     }
 
     /// Stops.
     pub fn cancel(&self) {
-        self.0.cancel();
+        if let Whence::Own(stopped) = &self.whence
+            && !self.token.is_cancelled()
+        {
+            stopped.called_off.store(true, Ordering::Release);
+        }
+        self.token.cancel();
     }
 
     /// Whether it has stopped.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+        self.token.is_cancelled()
+    }
+
+    /// Whether nobody called it off: what it is [part of](Self::interruptible) has stopped, as a
+    /// server does, and it is to go on when that starts again.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        match &self.whence {
+            Whence::Untold => false,
+            Whence::Own(stopped) | Whence::Inherited(stopped) => {
+                stopped.parent.is_cancelled() && !stopped.called_off.load(Ordering::Acquire)
+            }
+        }
     }
 
     /// Ends when it stops.
     pub async fn cancelled(&self) {
-        self.0.cancelled().await;
+        self.token.cancelled().await;
     }
 }
 
@@ -156,5 +215,51 @@ impl ToolContext {
         what: &str,
     ) -> Result<Arc<T>, ToolError> {
         self.services.need(what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_somebody_called_off_is_not_interrupted_by_a_later_stop() {
+        let server = Cancel::new();
+        let (called_off, stopped) = (server.interruptible(), server.interruptible());
+        let call = called_off.child();
+        called_off.cancel();
+        assert!(call.is_cancelled() && !call.is_interrupted());
+        server.cancel();
+        assert!(!called_off.is_interrupted() && !call.is_interrupted());
+        assert!(stopped.is_cancelled() && stopped.is_interrupted());
+    }
+
+    #[test]
+    fn who_hangs_up_while_the_server_stops_calls_nothing_off() {
+        let server = Cancel::new();
+        let run = server.interruptible();
+        let call = run.child();
+        server.cancel();
+        run.cancel();
+        assert!(run.is_interrupted() && call.is_interrupted());
+    }
+
+    #[test]
+    fn a_call_whose_time_is_up_calls_no_run_off() {
+        let server = Cancel::new();
+        let run = server.interruptible();
+        let call = run.child();
+        call.cancel();
+        assert!(call.is_cancelled() && !run.is_cancelled() && !call.is_interrupted());
+        server.cancel();
+        assert!(run.is_interrupted());
+    }
+
+    #[test]
+    fn what_no_server_made_is_never_interrupted() {
+        let parent = Cancel::new();
+        let child = parent.child();
+        parent.cancel();
+        assert!(child.is_cancelled() && !child.is_interrupted());
     }
 }

@@ -55,8 +55,8 @@ impl Server {
     }
 
     /// Serves until `shutdown`. Turns that broke off go on at once; what nobody answers expires.
-    /// In the end nothing more is accepted, every run is cancelled and records its last event, and
-    /// every stream ends with it.
+    /// In the end nothing more is accepted, every run is interrupted and records its last event,
+    /// and every stream ends with it. The turns of these runs go on when a server starts again.
     ///
     /// # Errors
     /// [`ServeError`]: nothing was served then.
@@ -89,14 +89,18 @@ impl Server {
         tokio::select! {
             () = served.as_mut() => {}
             () = shutdown => {
-                if let Some(stop_mounted) = &self.stop_mounted {
-                    stop_mounted();
-                }
                 // Runs record their ends while their streams are still read, and those of an
                 // earlier server that nobody has come to are ended too.
                 let recovered = tokio::time::timeout(grace, recovering.join_next());
-                let (cut_off, (), recovered) =
-                    tokio::join!(app.live.end_all(grace), served, recovered);
+                let runs = async {
+                    let cut_off = app.live.end_all(grace).await;
+                    // What is mounted has answered the calls that these runs were.
+                    if let Some(stop_mounted) = &self.stop_mounted {
+                        stop_mounted();
+                    }
+                    cut_off
+                };
+                let (cut_off, (), recovered) = tokio::join!(runs, served, recovered);
                 match recovered {
                     Ok(Some(Err(error))) => tracing::error!(%error, "the recovery broke down"),
                     Ok(Some(Ok(())) | None) => {}

@@ -101,7 +101,7 @@ pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
 pub use outfitter_macros::tool;
 pub use pipeline::{
-    Approval, Pipeline, PipelineOptions, arguments_hash, check_answer, fitting_answers,
+    Approval, Pipeline, PipelineOptions, arguments_hash, check_answer, fitting_answers, interrupted,
 };
 pub use policy::{
     BadRule, DefaultPolicy, Later, Rule, RuleArgs, RuleFault, RuleFindings, RuleUnchecked, Rules,

@@ -110,7 +110,7 @@ impl Live {
         }));
         let live = Arc::new(LiveRun {
             place,
-            cancel: self.stop.child(),
+            cancel: self.stop.interruptible(),
             hub,
         });
         *lock(&entry) = Some(live.clone());
@@ -202,7 +202,8 @@ impl Live {
         (place.scope == *scope).then(|| place.session.clone())
     }
 
-    /// Ends every run, and waits for them: each records its end. What does not end in time is
+    /// Interrupts every run, and waits for them: each records its end, and its turn goes on when a
+    /// server starts again. What does not end in time is
     /// dropped where it stands. Gives the sessions of those. One that was just about to begin may
     /// join afterwards: it is ended by another call of this, once nobody asks for runs any more.
     pub(crate) async fn end_all(&self, grace: Duration) -> Vec<Place> {

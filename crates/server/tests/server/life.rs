@@ -34,25 +34,62 @@ async fn a_server_that_stops_ends_every_run_with_its_last_event() {
     for (mut client, begun) in clients {
         let rest = client.rest().await;
         check_live(&[begun, rest.clone()].concat());
-        assert_eq!(rest.last().unwrap()["outcome"], "cancelled");
+        let end = rest.last().unwrap();
+        assert_eq!(end["outcome"], "failed");
+        assert_eq!(end["output"]["error"]["code"], "interrupted", "{end}");
     }
     while let Some(piece) = stream.piece().await {
         text.push_str(&String::from_utf8(piece).unwrap());
     }
-    assert!(
-        text.contains("\"outcome\":{\"type\":\"cancelled\"}"),
-        "{text}"
-    );
+    let ends = |kind: &str| text.matches(&format!("\"type\":\"{kind}\"")).count();
+    assert_eq!((ends("RUN_FINISHED"), ends("RUN_ERROR")), (0, 1), "{text}");
+    assert!(text.contains("\"code\":\"interrupted\""), "{text}");
+}
 
-    // A turn that was ended is not taken up again.
+/// An orderly stop lost what a crash does not: turns ended as if somebody had called them off.
+#[tokio::test]
+async fn a_turn_that_a_stop_interrupted_goes_on_and_one_that_was_called_off_does_not() {
+    let world = World::new();
     let served = world.serve().await;
-    let sessions = get("/v1/sessions").send(served.at).await.json();
-    let entries = sessions["sessions"].clone();
-    let told = get("/v1/sessions/a/messages").send(served.at).await.json();
-    let last = told["messages"].as_array().unwrap().last().unwrap().clone();
-    assert_eq!(last["role"], "tool");
-    let sessions = get("/v1/sessions").send(served.at).await.json();
-    assert_eq!(sessions["sessions"], entries);
+    let mut begun = Vec::new();
+    for session in ["goes-on", "called-off"] {
+        let body = json!({ "session_id": session, "input": "call hangs {}" });
+        let mut client = post("/v1/runs", &body).open(served.at).await;
+        let lines = client.until("tool_call").await;
+        begun.push((client, lines[0]["run_id"].as_str().unwrap().to_owned()));
+    }
+    let (mut client, run) = begun.pop().unwrap();
+    let path = format!("/v1/runs/{run}/cancel");
+    post(path, &json!({})).send(served.at).await;
+    assert_eq!(client.rest().await.last().unwrap()["outcome"], "cancelled");
+    let (mut client, run) = begun.pop().unwrap();
+    served.stop().await;
+    client.rest().await;
+
+    let served = world.serve().await;
+    let at = served.at;
+    let session = |id: &'static str| async move {
+        let told = get(format!("/v1/sessions/{id}")).send(at).await.json();
+        told["entries"].as_u64().unwrap()
+    };
+    // The call, which only reads, is made again in a run that says what it resumes.
+    let again = soon(async || {
+        let told = get(format!("/v1/runs/{run}")).send(at).await.json();
+        assert_eq!(told["status"], "failed");
+        let entries = session("goes-on").await;
+        (entries > 8).then_some(entries)
+    })
+    .await;
+    assert!(again > 8);
+    let messages = get("/v1/sessions/goes-on/messages").send(at).await.json();
+    let roles = messages["messages"].as_array().unwrap().iter();
+    let results = roles.filter(|message| message["role"] == "tool").count();
+    assert_eq!(results, 0, "it is at work again: {messages}");
+    let entries = session("called-off").await;
+    served.stop().await;
+    let served = world.serve().await;
+    let told = get("/v1/sessions/called-off").send(served.at).await.json();
+    assert_eq!(told["entries"].as_u64().unwrap(), entries);
     served.stop().await;
 }
 

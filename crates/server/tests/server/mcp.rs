@@ -94,9 +94,7 @@ async fn a_call_under_way_ends_with_the_server_and_its_run_says_so() {
     let (at, body) = (served.at, call("hangs"));
     let mut calls = tokio::task::JoinSet::new();
     let open = ask(&body).by("alice").header("mcp-session-id", &session);
-    calls.spawn(async move {
-        let _ = open.open(at).await.piece().await;
-    });
+    calls.spawn(async move { open.send(at).await.text() });
     let id = soon(async || {
         let told = get("/v1/sessions").by("alice").send(at).await.json();
         let session = &told["sessions"][0];
@@ -105,6 +103,12 @@ async fn a_call_under_way_ends_with_the_server_and_its_run_says_so() {
     })
     .await;
     served.stop().await;
+    // Who called is answered before the connection ends.
+    let answer = calls.join_next().await.unwrap().unwrap();
+    assert!(
+        answer.contains("\\\"code\\\":\\\"interrupted\\\""),
+        "{answer}"
+    );
     let served = world.serve().await;
     let told = get(format!("/v1/sessions/{id}/messages"))
         .by("alice")
@@ -112,6 +116,6 @@ async fn a_call_under_way_ends_with_the_server_and_its_run_says_so() {
         .await;
     let told = told.json();
     let output = &told["messages"][0]["metadata"]["tool_agent_output"];
-    assert_eq!(output["status"], "cancelled", "{told}");
+    assert_eq!(output["status"], "interrupted", "{told}");
     served.stop().await;
 }

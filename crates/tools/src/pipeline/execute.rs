@@ -45,6 +45,8 @@ pub(crate) enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Cancelled,
+    /// Nobody called it off: the process ends.
+    Interrupted,
     /// After this long; none when the whole run was out of time.
     Timeout(Option<Duration>),
 }
@@ -97,7 +99,7 @@ async fn supervise(work: Guarded<'_>, name: &ToolName, cancel: &Cancel, time: Ti
     let mut work = pin!(work);
     // Most calls are done at once, and a timer costs more than they do.
     if let Poll::Ready(reply) = futures_util::poll!(work.as_mut()) {
-        return ended(name, reply);
+        return ended(name, reply, cancel);
     }
     // Rare enough to be kept out of the state of every call.
     Box::pin(outlast(work, name, cancel, time)).await
@@ -118,8 +120,11 @@ async fn outlast(
     };
     let stop = tokio::select! {
         biased;
-        reply = work.as_mut() => return ended(name, reply),
-        () = cancel.cancelled() => Stop::Cancelled,
+        reply = work.as_mut() => return ended(name, reply, cancel),
+        () = cancel.cancelled() => match cancel.is_interrupted() {
+            true => Stop::Interrupted,
+            false => Stop::Cancelled,
+        },
         () = up => Stop::Timeout(time.limit),
     };
     cancel.cancel();
@@ -132,7 +137,10 @@ async fn outlast(
     }
 }
 
-fn ended(name: &ToolName, reply: Replied) -> Ending {
+fn ended(name: &ToolName, reply: Replied, cancel: &Cancel) -> Ending {
+    if cancel.is_interrupted() {
+        return interrupted_at_work(name, reply);
+    }
     match reply {
         Ok(Ok(Reply::Done(outcome))) => Ending::Over(outcome),
         Ok(Ok(Reply::Wait(ask))) => asked(ask),
@@ -144,6 +152,9 @@ fn ended(name: &ToolName, reply: Replied) -> Ending {
 /// What remains of a call that was stopped: what the tool says of itself as stopped is kept, any
 /// other late reply is dropped.
 fn stopped(name: &ToolName, stop: Stop, reply: Replied) -> Ending {
+    if stop == Stop::Interrupted {
+        return interrupted_at_work(name, reply);
+    }
     match reply {
         Ok(Ok(Reply::Done(mut outcome))) => match &mut outcome.failed {
             Some(error) if is_stop(error.code) => {
@@ -163,6 +174,36 @@ fn stopped(name: &ToolName, stop: Stop, reply: Replied) -> Ending {
             failed(stop.error(name))
         }
     }
+}
+
+/// What remains of a call in whose middle the process ends. What it has done to the end is kept: a
+/// call that is made again does it twice. Of anything else it is not known how far it came, and a
+/// result so far is kept beside that.
+fn interrupted_at_work(name: &ToolName, reply: Replied) -> Ending {
+    match reply {
+        Ok(Ok(Reply::Done(mut outcome))) => {
+            if let Some(error) = outcome.failed.as_mut().filter(|error| is_stop(error.code)) {
+                *error = interrupted();
+            }
+            Ending::Over(outcome)
+        }
+        Ok(Ok(Reply::Wait(ask))) => asked(ask),
+        Ok(Err(_)) => failed(interrupted()),
+        Err(panic) => {
+            let _ = panicked(name, &*panic);
+            failed(interrupted())
+        }
+    }
+}
+
+/// How a call ends that was at work when its run broke off: nobody knows how far it came.
+#[must_use]
+pub fn interrupted() -> ErrorInfo {
+    ErrorInfo::new(
+        Code::Interrupted,
+        "the call was interrupted: it may have done all, some or none of its work",
+    )
+    .with_hint("look at what it was to change before doing it again")
 }
 
 /// Consent is asked for before a tool runs, with the whole of its plan. A tool that could ask for
@@ -204,12 +245,14 @@ impl Stop {
     fn code(self) -> Code {
         match self {
             Self::Cancelled => Code::Cancelled,
+            Self::Interrupted => Code::Interrupted,
             Self::Timeout(_) => Code::Timeout,
         }
     }
 
     fn error(self, name: &ToolName) -> ErrorInfo {
         let message = match self {
+            Self::Interrupted => return interrupted(),
             Self::Cancelled => format!("{name} was stopped"),
             Self::Timeout(None) => format!("{name} was stopped: the time of the run was up"),
             Self::Timeout(Some(limit)) => format!(

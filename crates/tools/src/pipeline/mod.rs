@@ -28,11 +28,15 @@ mod wait;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use outfitter_core::{Answer, Attended, CallEnd, Hash, Interrupt, JournalError, Outcome, RawCall};
+use outfitter_core::{
+    Answer, Attended, CallEnd, Code, ErrorInfo, Hash, Interrupt, JournalError, Outcome, RawCall,
+    ToolOutput,
+};
 
 use crate::{Redactor, RunHandle, ToolView};
 
 pub(crate) use bound::Bounded;
+pub use execute::interrupted;
 pub(crate) use execute::{Ending, Ran, Start};
 pub use faults::{check_answer, fitting_answers};
 pub(crate) use intend::Intended;
@@ -123,6 +127,10 @@ impl Pipeline {
     /// Makes one call. Its output, or the interrupt it waits for, is recorded and shown when this
     /// returns. Whatever the tool does, there is exactly one.
     ///
+    /// A call that may simply run again and is [interrupted](outfitter_core::Cancel::is_interrupted)
+    /// is not recorded, as after a crash: the turn makes it again when it goes on, and that call has
+    /// the one output.
+    ///
     /// # Errors
     /// [`JournalError`] when something could not be recorded. The run cannot go on then; a call
     /// whose intent was not recorded has not run.
@@ -132,7 +140,8 @@ impl Pipeline {
         call: RawCall,
         run: &RunHandle,
     ) -> Result<CallEnd, JournalError> {
-        self.begin(view, call, run, present::present).await
+        self.begin(view, call, run, Again::MadeByTurn, present::present)
+            .await
     }
 
     /// Makes one call that a person or a program asks for by its name. No request stands before it
@@ -148,7 +157,7 @@ impl Pipeline {
         run: &RunHandle,
     ) -> Result<CallEnd, JournalError> {
         let present = |resolved, _: &ToolView| Ok(present::resumed(resolved));
-        self.begin(view, call, run, present).await
+        self.begin(view, call, run, Again::Never, present).await
     }
 
     async fn begin<'v>(
@@ -156,6 +165,7 @@ impl Pipeline {
         view: &'v ToolView,
         call: RawCall,
         run: &RunHandle,
+        again: Again,
         present: impl FnOnce(Resolved<'v>, &ToolView) -> Stage<Shown<'v>>,
     ) -> Result<CallEnd, JournalError> {
         let options = self.options();
@@ -166,7 +176,11 @@ impl Pipeline {
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
             .and_then(|checked| judge::judge(checked, view, run, consent, &options.redactor));
-        let judged = Judged { granted, consent };
+        let judged = Judged {
+            granted,
+            consent,
+            again,
+        };
         go_on(judged, Start::Call, &options, view, run).await
     }
 
@@ -201,7 +215,11 @@ impl Pipeline {
             .and_then(|shown| preset::preset(shown, run))
             .and_then(validate::validate)
             .and_then(|checked| judge::judge(checked, view, run, consent, &options.redactor));
-        let judged = Judged { granted, consent };
+        let judged = Judged {
+            granted,
+            consent,
+            again: Again::MadeByTurn,
+        };
         go_on(judged, start, &options, view, run).await
     }
 }
@@ -219,6 +237,16 @@ fn not_asked(options: &PipelineOptions, run: &RunHandle) -> Consent {
 struct Judged<'v> {
     granted: Stage<Granted<'v>>,
     consent: Consent,
+    again: Again,
+}
+
+/// What becomes of a call that may simply run again and was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    /// Its turn makes it again.
+    MadeByTurn,
+    /// It belongs to no turn, or may not.
+    Never,
 }
 
 async fn go_on(
@@ -228,9 +256,16 @@ async fn go_on(
     view: &ToolView,
     run: &RunHandle,
 ) -> Result<CallEnd, JournalError> {
-    let Judged { granted, consent } = judged;
+    let Judged {
+        granted,
+        consent,
+        mut again,
+    } = judged;
     let ran = match granted.and_then(|granted| budget::within(granted, run)) {
         Ok(granted) => {
+            if !(granted.facts.effects.read_only() || granted.facts.idempotent) {
+                again = Again::Never;
+            }
             let accompanied = onward::accompany(&granted, view, run, consent);
             let intended = intend::intend(granted, run).await?;
             let run = accompanied.as_deref().unwrap_or(run);
@@ -238,7 +273,25 @@ async fn go_on(
         }
         Err(refusal) => refusal.into_ran(&options.redactor),
     };
-    finish(ran, options, run).await
+    match (again, is_interrupted(&ran, run)) {
+        (Again::MadeByTurn, Some(error)) => {
+            run.journal.close_progress(&ran.head.id);
+            let output = ToolOutput::failed(&ran.head.name, ran.head.id, ran.args, error);
+            Ok(CallEnd::Output(Arc::new(output)))
+        }
+        (Again::MadeByTurn | Again::Never, _) => finish(ran, options, run).await,
+    }
+}
+
+/// The error of a call that ends only because its process does.
+fn is_interrupted(ran: &Ran, run: &RunHandle) -> Option<ErrorInfo> {
+    match &ran.ending {
+        Ending::Over(outcome) if run.cancel.is_interrupted() => outcome
+            .failed
+            .clone()
+            .filter(|error| error.code == Code::Interrupted),
+        Ending::Over(_) | Ending::Wait(_) => None,
+    }
 }
 
 async fn finish(

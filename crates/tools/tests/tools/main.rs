@@ -14,6 +14,7 @@ mod changes;
 mod codes;
 mod expansion;
 mod hostile;
+mod interrupted;
 mod lazy;
 mod macros;
 mod onward;
