@@ -333,10 +333,10 @@ impl TurnAssembler {
             );
         }
         if self.facts.retries > 0 {
-            let retries = self.facts.retries;
+            let attempt = self.facts.retries.saturating_add(1);
             self.warn(
                 WarningCode::Retried,
-                format!("the model answered after {retries} failed attempts"),
+                format!("the model answered at attempt {attempt}"),
             );
         }
         let provider = self.provider;

@@ -91,7 +91,10 @@ impl Script {
     /// [`ModelError::Setup`] with the line, for what is no script, has a field that no turn has, or
     /// has no turn.
     pub fn from_text(text: &str) -> Result<Self, ModelError> {
-        let turns: Vec<Turn> = serde_saphyr::from_str(text).map_err(|error| {
+        // As YAML 1.2 has it: `yes`, `no`, `on`, `off`, `y` and `n` are words, in arguments too.
+        let options = serde_saphyr::options! { strict_booleans: true };
+        let read = serde_saphyr::from_str_with_options(text, options);
+        let turns: Vec<Turn> = read.map_err(|error| {
             let place = error.location().map(|at| format!("line {}: ", at.line()));
             let words = error.without_snippet().to_string();
             let words = words.strip_prefix("error: ").unwrap_or(&words);
