@@ -10,6 +10,7 @@ mod calculator;
 mod contacts;
 mod current_time;
 mod files;
+mod given;
 mod options;
 mod pictures;
 mod plugin_api;

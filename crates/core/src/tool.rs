@@ -69,6 +69,19 @@ pub enum Targets {
     CommandLine,
     /// These paths, as they were given.
     Paths(Vec<String>),
+    /// The arguments, and these of their texts are paths that are read, as they were given.
+    Reads(Vec<String>),
+}
+
+impl Targets {
+    /// Its paths, as they were given.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        match self {
+            Self::Paths(paths) | Self::Reads(paths) => paths,
+            Self::Arguments | Self::CommandLine => &[],
+        }
+    }
 }
 
 impl Facts {

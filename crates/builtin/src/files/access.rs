@@ -21,6 +21,9 @@ impl FileAccess {
         }
     }
 
+    /// The gate to workspaces only, whatever is opened: for files that leave for another machine.
+    pub(crate) const WORKSPACE: Self = Self { admin_open: false };
+
     /// How far a role reaches.
     ///
     /// # Errors

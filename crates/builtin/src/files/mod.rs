@@ -26,6 +26,7 @@ pub use grep::Grep;
 pub use list_dir::ListDir;
 pub use patch::ApplyPatch;
 pub use read::FileRead;
+pub(crate) use sniff::mime_of;
 pub use update::FileUpdate;
 pub use write::FileWrite;
 

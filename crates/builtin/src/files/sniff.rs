@@ -70,6 +70,14 @@ pub(super) fn judge(start: &[u8]) -> Start {
     }
 }
 
+/// The media type of a file by its first bytes.
+pub(crate) fn mime_of(start: &[u8]) -> &'static str {
+    match judge(start) {
+        Start::Binary { mime } => mime,
+        Start::Known { .. } | Start::Open => "text/plain",
+    }
+}
+
 /// What the encoding of a text was found to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Sniffed {

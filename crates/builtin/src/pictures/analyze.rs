@@ -8,9 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt as _;
 use outfitter_core::{
-    ArtifactId, Code, Effect, Effects, ErrorInfo, Facts, Message, MessageId, MessageRole,
-    ModelDelta, ModelError, ModelProvider, ModelRequest, Outcome, Part, PartSource, Range, Reply,
-    Role, Scope, Tool, ToolContext, ToolError, ToolSpec, chain,
+    Code, Effect, Effects, ErrorInfo, Facts, Message, MessageId, MessageRole, ModelDelta,
+    ModelError, ModelProvider, ModelRequest, Outcome, Part, PartSource, Reply, Role, Targets, Tool,
+    ToolContext, ToolError, ToolSpec, chain,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,12 +18,9 @@ use serde_json::{Value, json};
 use super::kind::{MAX_BYTES, MAX_SIDE, Picture, look};
 use crate::FileAccess;
 use crate::args;
-use crate::files::tool_error;
+use crate::given::{Given, NotRead};
 use crate::spec::{Words, object, spec};
 use crate::web::{Bounds, Fetcher, Hops};
-
-/// How much of a picture is read at a time.
-const CHUNK_BYTES: u64 = 1 << 20;
 
 /// The longest description.
 const MAX_DESCRIPTION_CHARS: usize = 20_000;
@@ -121,8 +118,7 @@ fn prompt() -> String {
 /// Where a picture is.
 enum Place<'a> {
     Url(&'a str),
-    Artifact(ArtifactId),
-    Path(&'a str),
+    Kept(Given<'a>),
 }
 
 impl<'a> Place<'a> {
@@ -131,11 +127,7 @@ impl<'a> Place<'a> {
         if scheme.is_some_and(|scheme| scheme.chars().all(|c| c.is_ascii_alphanumeric())) {
             return Self::Url(image);
         }
-        let is_one = image.starts_with("art_") && !image.contains(['.', '/']);
-        match ArtifactId::new(image) {
-            Ok(id) if is_one => Self::Artifact(id),
-            Ok(_) | Err(_) => Self::Path(image),
-        }
+        Self::Kept(Given::of(image))
     }
 }
 
@@ -148,8 +140,13 @@ impl Tool for AnalyzeImage {
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
         let mut facts = Facts::of(&self.spec);
         let image = args["image"].as_str().unwrap_or_default();
-        if !matches!(Place::of(image), Place::Url(_)) {
-            facts.effects = Effects::READ;
+        let Place::Kept(kept) = Place::of(image) else {
+            return Ok(facts);
+        };
+        facts.effects = Effects::READ;
+        if let Given::Path(path) = kept {
+            // Rules on it mean the file, however its path is written.
+            facts.targets = Targets::Reads(vec![path.to_owned()]);
         }
         Ok(facts)
     }
@@ -189,8 +186,11 @@ impl AnalyzeImage {
     ) -> Result<Vec<u8>, ToolError> {
         match Place::of(image) {
             Place::Url(url) => self.on_the_web(cx, url, hops).await,
-            Place::Artifact(id) => from_artifact(cx, &id).await,
-            Place::Path(path) => self.in_a_file(cx, path).await,
+            Place::Kept(file) => match file.read(cx, self.access, MAX_BYTES).await {
+                Ok(file) => Ok(file.bytes),
+                Err(NotRead::TooLarge) => Err(too_large()),
+                Err(NotRead::Because(error)) => Err(at_image(error)),
+            },
         }
     }
 
@@ -220,55 +220,10 @@ impl AnalyzeImage {
         }
         Ok(fetched.body.bytes)
     }
-
-    async fn in_a_file(&self, cx: &ToolContext, path: &str) -> Result<Vec<u8>, ToolError> {
-        let file = self.access.file(cx, path).map_err(at_image)?;
-        let mut bytes = Vec::new();
-        loop {
-            let range = Range {
-                from: bytes.len() as u64,
-                max: CHUNK_BYTES,
-            };
-            let read = cx.sandbox.files().read(file, range).await;
-            let chunk = read.map_err(|error| at_image(tool_error(error)))?;
-            if chunk.size > MAX_BYTES {
-                return Err(too_large());
-            }
-            bytes.extend_from_slice(&chunk.bytes);
-            if bytes.len() as u64 > MAX_BYTES {
-                return Err(too_large());
-            }
-            if chunk.bytes.is_empty() || bytes.len() as u64 >= chunk.size {
-                return Ok(bytes);
-            }
-        }
-    }
 }
 
 fn at_image(error: ToolError) -> ToolError {
     error.into_info().at("/image").into()
-}
-
-async fn from_artifact(cx: &ToolContext, id: &ArtifactId) -> Result<Vec<u8>, ToolError> {
-    let scope = Scope::from(&*cx.who);
-    let mut bytes = Vec::new();
-    loop {
-        let from = bytes.len() as u64;
-        let read = cx
-            .artifacts
-            .read(&scope, &cx.session, id, from, CHUNK_BYTES);
-        let chunk = read.await.map_err(|error| {
-            let info = ErrorInfo::new(Code::NotFound, format!("there is no artifact {id}"));
-            ToolError::from(info.at("/image")).with_source(error)
-        })?;
-        if chunk.info.size > MAX_BYTES {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&chunk.bytes);
-        if chunk.bytes.is_empty() || bytes.len() as u64 >= chunk.info.size {
-            return Ok(bytes);
-        }
-    }
 }
 
 fn too_large() -> ToolError {

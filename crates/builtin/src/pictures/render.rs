@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Cancel, Code, Effect, Effects, Facts, NewArtifact, Outcome, Range, Reply, Role, Scope, Targets,
-    Tool, ToolContext, ToolError, ToolSpec, chain,
+    Cancel, Code, Effect, Effects, Facts, NewArtifact, Outcome, Reply, Role, Scope, Targets, Tool,
+    ToolContext, ToolError, ToolSpec, chain,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::FileAccess;
 use crate::args;
-use crate::files::tool_error;
+use crate::given::{self, NotRead};
 use crate::spec::{Words, object, spec};
 use crate::web::decode;
 
@@ -25,9 +25,6 @@ const MIN_SIDE: u64 = 16;
 
 /// The widest and highest window.
 const MAX_SIDE: u64 = 4096;
-
-/// How much of a file is read at a time.
-const CHUNK_BYTES: u64 = 1 << 20;
 
 /// How long a call may take: a browser that waits for its turn, starts and shows a page.
 const TIMEOUT: Duration = Duration::from_secs(150);
@@ -249,24 +246,11 @@ impl Tool for RenderHtml2png {
 
 impl RenderHtml2png {
     async fn file(&self, cx: &ToolContext, path: &str) -> Result<String, ToolError> {
-        let at_path = |error: ToolError| ToolError::from(error.into_info().at("/path"));
-        let file = self.access.file(cx, path).map_err(at_path)?;
-        let mut bytes = Vec::new();
-        loop {
-            let range = Range {
-                from: bytes.len() as u64,
-                max: CHUNK_BYTES,
-            };
-            let read = cx.sandbox.files().read(file, range).await;
-            let chunk = read.map_err(|error| at_path(tool_error(error)))?;
-            bytes.extend_from_slice(&chunk.bytes);
-            if chunk.size > MAX_HTML_BYTES || bytes.len() as u64 > MAX_HTML_BYTES {
-                return Err(too_large());
-            }
-            if chunk.bytes.is_empty() || bytes.len() as u64 >= chunk.size {
-                // As a browser reads it: what it says of its own encoding counts.
-                return Ok(decode(&bytes, ""));
-            }
+        match given::at_path(cx, self.access, path, MAX_HTML_BYTES).await {
+            // As a browser reads it: what it says of its own encoding counts.
+            Ok(bytes) => Ok(decode(&bytes, "")),
+            Err(NotRead::TooLarge) => Err(too_large()),
+            Err(NotRead::Because(error)) => Err(error.into_info().at("/path").into()),
         }
     }
 }

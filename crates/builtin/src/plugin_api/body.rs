@@ -1,11 +1,15 @@
 //! The body of a request: which media type it has, and which arguments are in it.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
-use super::document::Document;
+use super::document::{Document, Version};
 use super::error::Unusable;
+use super::field::{self, Field, File, Transfer};
 use super::flat::{Flat, Need, Place};
-use super::parameter::{Input, Style};
+use super::media::{MediaTypes, is_binary};
+use super::parameter::Input;
 use super::schema::Schemas;
 
 /// Keywords of a schema whose properties can stand beside other arguments. One with any other says
@@ -40,6 +44,8 @@ pub(super) enum Media {
     Multipart,
     /// A text, as this media type.
     Text(String),
+    /// The bytes of a file, as one of these media types.
+    Bytes(MediaTypes, Transfer),
 }
 
 /// The body of an operation.
@@ -58,7 +64,11 @@ pub(super) enum From {
     /// All of it is one argument of this name.
     Whole(String),
     /// Each of its fields is an argument; those of these names (of the API) have to be there.
-    Fields { required: Vec<String> },
+    Fields {
+        required: Vec<String>,
+        /// What fields are on the wire, by their names, where that is not simply JSON.
+        fields: BTreeMap<String, Field>,
+    },
 }
 
 /// What came of reading a body.
@@ -90,7 +100,7 @@ pub(super) fn read<'d>(
         _ => Need::Optional,
     };
     let content = said["content"].as_object();
-    let chosen = content.and_then(|content| choose(content));
+    let chosen = content.and_then(|content| choose(document, content));
     let Some((media, of)) = chosen else {
         let kinds: Vec<&str> = content
             .into_iter()
@@ -106,6 +116,10 @@ pub(super) fn read<'d>(
             }
         };
     };
+    if matches!(media, Media::Bytes(..)) {
+        let schema = field::one(of.get("schema").unwrap_or(&Value::Null));
+        return read.whole(media, schema, need, flat);
+    }
     let Some(schema) = of.get("schema") else {
         let schema = Value::Bool(true);
         return read.whole(media, schema, need, flat);
@@ -119,21 +133,21 @@ pub(super) fn read<'d>(
         return read.whole(media, schema, need, flat);
     };
     let required = names(plain);
-    let mut there = Vec::new();
+    let (mut there, mut fields) = (Vec::new(), BTreeMap::new());
     for (name, schema) in properties {
-        let field = document.resolve(schema)?;
-        if field.get("readOnly") == Some(&Value::Bool(true)) {
+        if document.resolve(schema)?.get("readOnly") == Some(&Value::Bool(true)) {
             continue;
         }
         let has_to = required.contains(&name.as_str());
-        if media == Media::Multipart && is_file(document, field) {
-            let why = format!("its field {name:?} is a file, and only texts are written");
-            if has_to {
-                return Err(Unusable::new(why));
+        let said = of.get("encoding").and_then(|all| all.get(name));
+        let one = match field::read(document, &media, schema, said) {
+            Ok(one) => one,
+            Err(why) if has_to => return Err(why),
+            Err(why) => {
+                read.left_out.push(format!("its field {name:?}: {why}"));
+                continue;
             }
-            read.left_out.push(why);
-            continue;
-        }
+        };
         if has_to {
             there.push(name.clone());
         }
@@ -142,17 +156,27 @@ pub(super) fn read<'d>(
             Need::Required if has_to => Need::Required,
             Need::Required | Need::Optional => Need::Optional,
         };
-        let property = flat.add(Place::Body, name, schemas.take(schema)?, field_need)?;
+        let schema = match one.schema {
+            Some(schema) => schema,
+            None => schemas.take(schema)?,
+        };
+        let property = flat.add(Place::Body, name, schema, field_need)?;
+        if media == Media::Multipart {
+            fields.insert(name.clone(), one.field);
+        }
         read.inputs.push(Input {
             property,
             name: name.clone(),
             place: Place::Body,
-            form: Style::Json,
+            form: one.form,
         });
     }
     read.body = Some(Body {
         media,
-        from: From::Fields { required: there },
+        from: From::Fields {
+            required: there,
+            fields,
+        },
         need,
     });
     Ok(read)
@@ -171,7 +195,11 @@ impl Read {
             (_, Value::Bool(true)) => serde_json::json!({}),
             (_, schema) => schema,
         };
-        let property = flat.add(Place::Body, "body", schema, need)?;
+        let name = match media {
+            Media::Bytes(..) => "file",
+            Media::Json(_) | Media::Form | Media::Multipart | Media::Text(_) => "body",
+        };
+        let property = flat.add(Place::Body, name, schema, need)?;
         self.body = Some(Body {
             media,
             from: From::Whole(property),
@@ -195,7 +223,7 @@ pub(super) fn apart<'v>(media: &Media, schema: &'v Value) -> Option<&'v Map<Stri
         Some(_) => matches!(media, Media::Form | Media::Multipart),
     };
     let known = |key: &String| APART.contains(&key.as_str()) || key.starts_with("x-");
-    let fields = !matches!(media, Media::Text(_));
+    let fields = !matches!(media, Media::Text(_) | Media::Bytes(..));
     (fields && is_object && closed && map.keys().all(known)).then_some(properties)
 }
 
@@ -210,10 +238,15 @@ pub(super) fn names(schema: &Value) -> Vec<&str> {
 }
 
 /// The first media type that is written here, best first.
-fn choose(content: &Map<String, Value>) -> Option<(Media, &Value)> {
+fn choose<'v>(document: &Document, content: &'v Map<String, Value>) -> Option<(Media, &'v Value)> {
     let find =
         |wanted: &dyn Fn(&str) -> bool| content.iter().find(|(kind, _)| wanted(&essence(kind)));
-    let json = find(&is_json).map(|(kind, of)| {
+    // What stands for anything stands for JSON, but not where it is said to be bytes.
+    let bytes = |kind: &String, of: &Value| bytes_of(document, kind, of);
+    let json = content
+        .iter()
+        .find(|(kind, of)| is_json(kind) && (!kind.contains('*') || bytes(kind, of).is_none()));
+    let json = json.map(|(kind, of)| {
         let kind = if kind.contains('*') {
             "application/json"
         } else {
@@ -238,6 +271,40 @@ fn choose(content: &Map<String, Value>) -> Option<(Media, &Value)> {
         };
         Some((Media::Text(kind.to_owned()), of))
     })
+    .or_else(|| {
+        let mut kinds = MediaTypes::default();
+        let mut first = None;
+        for (kind, of) in content {
+            if let Some(transfer) = bytes(kind, of) {
+                let (known, _) = *first.get_or_insert((transfer, of));
+                // One argument is written in one way.
+                if known == transfer {
+                    kinds.push(kind);
+                }
+            }
+        }
+        let (transfer, of) = first.filter(|_| !kinds.is_empty())?;
+        Some((Media::Bytes(kinds, transfer), of))
+    })
+}
+
+/// How a body of this media type is the bytes of a file, where it is that.
+fn bytes_of(document: &Document, kind: &str, of: &Value) -> Option<Transfer> {
+    let schema = of.get("schema");
+    let mut kinds = MediaTypes::default();
+    kinds.push(kind);
+    let file = schema.and_then(|schema| File::of(document, schema, &kinds));
+    match (file, schema) {
+        (Some(file), _) if !file.is_list() => Some(file.transfer),
+        (None, None) if is_binary(kind) && !kind.contains("multipart") => Some(Transfer::Bytes),
+        // A schema that says nothing is none.
+        (None, Some(Value::Object(map)))
+            if map.is_empty() && is_binary(kind) && document.version == Version::V30 =>
+        {
+            Some(Transfer::Bytes)
+        }
+        (Some(_) | None, _) => None,
+    }
 }
 
 /// Whether a media type is JSON, or stands for it.
@@ -253,27 +320,4 @@ pub(super) fn is_json(kind: &str) -> bool {
 pub(super) fn essence(kind: &str) -> String {
     let essence = kind.split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()
-}
-
-/// Whether a field is a file, or a list of files: bytes that no text stands for.
-fn is_file(document: &Document, field: &Value) -> bool {
-    let binary = |schema: &Value| {
-        schema["format"] == "binary"
-            || schema["type"] == "file"
-            || schema
-                .get("contentMediaType")
-                .and_then(Value::as_str)
-                .is_some_and(|kind| !kind.starts_with("text/") && !is_json(kind))
-    };
-    let items = field
-        .get("items")
-        .and_then(|items| document.resolve(items).ok());
-    binary(field) || items.is_some_and(binary)
-}
-
-/// The field that a body which is given cannot do without, and does.
-pub(super) fn missing<'r>(required: &'r [String], fields: &Map<String, Value>) -> Option<&'r str> {
-    let mut required = required.iter();
-    let missing = required.find(|name| !fields.contains_key(*name));
-    missing.map(String::as_str)
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Code, Effect, Effects, Facts, Outcome, Reply, Role, Tool, ToolContext, ToolError, ToolSpec,
+    Code, Effect, Effects, Facts, Outcome, Reply, Role, Targets, Tool, ToolContext, ToolError,
+    ToolSpec,
 };
 use outfitter_net::reqwest::{Method, Url};
 use outfitter_net::{Client, NetError, Origin};
@@ -160,21 +161,29 @@ impl Tool for CallApi {
         // A yes to one resource is none to another, so the path is filled.
         let path = request::filled(&self.operation, object(args)?)?.unwrap_or_default();
         let (method, origin, base) = (&self.operation.method, &self.origin, &self.base_path);
-        Ok(Facts::of(&self.spec).about(format!("{method} {origin}{base}{path}")))
+        let facts = Facts::of(&self.spec).about(format!("{method} {origin}{base}{path}"));
+        // A file that is sent is read first: rules on the argument mean the file that it names.
+        match request::files(&self.operation, object(args)?) {
+            files if files.is_empty() => Ok(facts),
+            files => Ok(facts.on(Targets::Reads(files))),
+        }
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
-        let request = request::make(&self.operation, &self.given, object(&args)?)?;
-        let answered = tokio::time::timeout(self.timeout, self.answered(cx, request));
+        let args = object(&args)?;
+        let answered = async {
+            let request = request::make(cx, &self.operation, &self.given, args).await?;
+            match tokio::time::timeout(self.timeout, self.answered(cx, request)).await {
+                Ok(outcome) => outcome.map(Reply::from),
+                Err(_) => Err(self.late()),
+            }
+        };
         tokio::select! {
             biased;
             () = cx.cancel.cancelled() => {
                 Err(ToolError::new(Code::Cancelled, "the call was stopped"))
             }
-            answered = answered => match answered {
-                Ok(outcome) => outcome.map(Reply::from),
-                Err(_) => Err(self.late()),
-            },
+            answered = answered => answered,
         }
     }
 }

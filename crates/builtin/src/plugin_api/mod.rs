@@ -4,8 +4,9 @@
 //! - [`document`], [`schema`]: an OpenAPI document, its references and its schemas
 //! - [`operation`], [`parameter`], [`body`], [`flat`], [`server`], [`name`]: what an operation takes,
 //!   as one flat schema, where it is, and what its tool is called
-//! - [`path`], [`text`], [`request`], [`multipart`], [`hops`], [`known`]: a call as a request, where
-//!   it is sent, and where it may not lead
+//! - [`field`], [`media`]: which fields of a form are files, and what files are
+//! - [`path`], [`text`], [`styled`], [`request`], [`written`], [`multipart`], [`hops`], [`known`]: a
+//!   call as a request, where it is sent, and where it may not lead
 //! - [`reply`], [`call`]: what came back, and the tool
 //! - [`api`], [`source`]: all tools of an API, and the source that offers those on the allowlist
 //!
@@ -17,9 +18,11 @@ mod body;
 mod call;
 mod document;
 mod error;
+mod field;
 mod flat;
 mod hops;
 mod known;
+mod media;
 mod multipart;
 mod name;
 mod operation;
@@ -31,7 +34,9 @@ mod schema;
 mod server;
 mod settings;
 mod source;
+mod styled;
 mod text;
+mod written;
 
 #[cfg(test)]
 mod tests;

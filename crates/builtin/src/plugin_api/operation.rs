@@ -1,5 +1,7 @@
 //! One operation of a document: what it takes and where it is.
 
+use std::collections::BTreeMap;
+
 use outfitter_core::ToolName;
 use outfitter_net::Origin;
 use outfitter_net::reqwest::{Method, Url};
@@ -157,6 +159,7 @@ pub(super) fn only(
             }
             From::Fields {
                 required: Vec::new(),
+                fields: BTreeMap::new(),
             }
         }
         None if with_body => {

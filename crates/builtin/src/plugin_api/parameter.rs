@@ -217,7 +217,10 @@ fn place(parameter: &Map<String, Value>) -> Option<Place> {
 }
 
 /// In which form a value is written, and its schema.
-fn form(parameter: &Map<String, Value>, place: Place) -> Result<(Style, Option<&Value>), Unusable> {
+pub(super) fn form(
+    parameter: &Map<String, Value>,
+    place: Place,
+) -> Result<(Style, Option<&Value>), Unusable> {
     if let Some(Value::Object(content)) = parameter.get("content") {
         let mut kinds = content.iter();
         return match (kinds.next(), kinds.next()) {

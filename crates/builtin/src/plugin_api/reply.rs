@@ -2,6 +2,7 @@
 
 use outfitter_core::{
     ArtifactId, Bytes, Code, ErrorInfo, Outcome, OutcomeState, ToolContext, ToolName, parse_strict,
+    redact_addresses,
 };
 use outfitter_net::read_body;
 use outfitter_net::reqwest::Method;
@@ -48,7 +49,8 @@ pub(super) async fn read(
     let body = read_body(response, MAX_REPLY_BYTES).await?;
     let mut result = Map::from_iter([("status".to_owned(), json!(status))]);
     if let Some(location) = header(&headers, &LOCATION) {
-        result.insert("location".to_owned(), location.into());
+        let shown = redact_addresses(&location).into_owned();
+        result.insert("location".to_owned(), shown.into());
     }
     let mut fault = None;
     let mut artifact = None;

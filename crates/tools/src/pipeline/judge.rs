@@ -234,8 +234,9 @@ fn settled(facts: Facts, spec: &ToolSpec, run: &RunHandle) -> Facts {
 
 /// Looks up what a policy has to know of the disk, so that it looks at none itself.
 fn look(policy: &dyn Policy, spec: &ToolSpec, facts: &Facts, run: &RunHandle) -> KnownPaths {
-    let Targets::Paths(paths) = &facts.targets else {
-        return KnownPaths::default();
+    let paths = match &facts.targets {
+        Targets::Paths(paths) | Targets::Reads(paths) => paths,
+        Targets::Arguments | Targets::CommandLine => return KnownPaths::default(),
     };
     match policy.paths(&run.who, spec) {
         Some(named) => KnownPaths::look(run.sandbox.files(), paths, &named),
@@ -308,7 +309,7 @@ fn permit(
             let kept = Kept::of(&tool.spec.name, shape.as_deref(), &run.who, lasting);
             Ok(Permit::Ask(Box::new(Ask {
                 kind: InterruptKind::Approval {
-                    reason: decision.reason.clone(),
+                    reason: redactor.text(&decision.reason).into_owned(),
                 },
                 schema: Some(kept.schema()),
                 expires_in: APPROVAL_EXPIRES,

@@ -71,10 +71,17 @@ fn look<'s>(
 
 /// Whether an argument is what `NAME=GLOB` says.
 pub(super) fn has(args: &str, call: &CallFacts<'_>, closely: Closely) -> bool {
-    let Some((name, glob)) = args.split_once('=') else {
-        return false;
-    };
-    value(name, call, closely).is_some_and(|value| is(value, &Value::from(glob), closely))
+    named(args, call, closely).is_some_and(|(value, glob)| is(value, &Value::from(glob), closely))
+}
+
+/// The argument that `NAME=GLOB` names, and its glob.
+pub(super) fn named<'c, 'a>(
+    args: &'a str,
+    call: &CallFacts<'c>,
+    closely: Closely,
+) -> Option<(&'c Value, &'a str)> {
+    let (name, glob) = args.split_once('=')?;
+    Some((value(name, call, closely)?, glob))
 }
 
 /// Whether a value is what is wanted. Of a list, each item is held to it to be exactly so, and one

@@ -268,7 +268,11 @@ fn takes(schema: &Value, wanted: &Value) -> bool {
     let any_of = |words: &[&str]| types.is_empty() || types.iter().any(|one| words.contains(one));
     match wanted {
         Value::Bool(_) => any_of(&["boolean"]),
-        Value::Number(_) => any_of(&["integer", "number"]),
+        Value::Number(number) => {
+            let whole = number.as_f64().is_some_and(|number| number.fract() == 0.0);
+            let is_one = any_of(&["number"]) || whole && any_of(&["integer"]);
+            is_one && in_range(schema, number)
+        }
         Value::String(glob) => {
             let is = |word: &str| Pattern::new(glob.as_str()).matches(word);
             any_of(&["string", "integer", "number", "array", "object"])
@@ -277,6 +281,18 @@ fn takes(schema: &Value, wanted: &Value) -> bool {
         }
         Value::Null | Value::Array(_) | Value::Object(_) => true,
     }
+}
+
+/// Whether a number is none that a schema rules out.
+fn in_range(schema: &Value, number: &serde_json::Number) -> bool {
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let Some(number) = number.as_f64() else {
+        return true;
+    };
+    bound("minimum").is_none_or(|least| number >= least)
+        && bound("exclusiveMinimum").is_none_or(|below| number > below)
+        && bound("maximum").is_none_or(|most| number <= most)
+        && bound("exclusiveMaximum").is_none_or(|above| number < above)
 }
 
 #[cfg(test)]
@@ -296,6 +312,8 @@ mod tests {
                        "additionalProperties": false},
                 "loose": {"type": "object"},
                 "sure": {"type": "boolean"},
+                "line": {"type": "integer", "minimum": 1, "maximum": 100},
+                "share": {"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1},
             },
             "anyOf": [{"required": ["path"]}, {"required": ["to"]}],
             "required": ["mode"],
@@ -322,6 +340,15 @@ mod tests {
     #[case("sure", json!("yes"), false)]
     #[case("sure", json!(1), false)]
     #[case("path", json!(true), false)]
+    #[case("line", json!(1), true)]
+    #[case("line", json!(-5), false)]
+    #[case("line", json!(101), false)]
+    #[case("line", json!(1.5), false)]
+    #[case("line", json!([0, 2]), true)]
+    #[case("line", json!("1*"), true)]
+    #[case("share", json!(0.5), true)]
+    #[case("share", json!(0), false)]
+    #[case("share", json!(1), false)]
     fn an_argument_is_looked_for_where_it_would_be(
         #[case] name: &str,
         #[case] wanted: Value,

@@ -352,7 +352,7 @@ fn targets(tool: &dyn Tool) -> Option<Reads> {
     Some(match facts.targets {
         Targets::CommandLine => Reads::Line,
         Targets::Paths(_) => Reads::Paths,
-        Targets::Arguments => Reads::Arguments,
+        Targets::Arguments | Targets::Reads(_) => Reads::Arguments,
     })
 }
 

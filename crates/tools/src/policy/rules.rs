@@ -141,6 +141,12 @@ impl<'c, 'f> Read<'c, 'f> {
             }
             Targets::Paths(paths) => return self.paths(paths).any(args),
             Targets::Arguments => argument::has(args, self.call, Closely::Loosely),
+            Targets::Reads(_) => {
+                let named = argument::named(args, self.call, Closely::Loosely);
+                return named.map_or(Fit::No, |(value, glob)| {
+                    self.means_argument(value, &Value::from(glob))
+                });
+            }
         };
         if is { Fit::Yes } else { Fit::No }
     }
@@ -160,38 +166,73 @@ impl<'c, 'f> Read<'c, 'f> {
     }
 
     fn means_argument(&mut self, value: &Value, wanted: &Value) -> Fit {
-        let is = match (self.what(value), wanted) {
-            (What::Command, Value::String(pattern)) => return self.means(pattern),
-            (What::Path(path, paths), Value::String(pattern)) => {
-                return self.paths(paths).meant(pattern, path);
+        if let (true, Value::String(pattern)) = (self.is_command(value), wanted) {
+            return self.means(pattern);
+        }
+        let Split { files, others } = self.split(value);
+        let is = match wanted {
+            Value::String(pattern) if !files.is_empty() => {
+                let paths = self.paths(self.call.facts.targets.paths());
+                let each = files.iter().map(|path| paths.meant(pattern, path));
+                let by_path = each.max().unwrap_or(Fit::No);
+                let mut others = others.into_iter();
+                if !others.any(|other| argument::is(other, wanted, Closely::Loosely)) {
+                    return by_path;
+                }
+                true
             }
             _ => argument::is(value, wanted, Closely::Loosely),
         };
         if is { Fit::Yes } else { Fit::No }
     }
 
-    /// What a value is to the call that it is an argument of.
-    fn what<'v>(&self, value: &'v Value) -> What<'v, 'c> {
+    /// Whether a value is the line that the call runs.
+    fn is_command(&self, value: &Value) -> bool {
         let facts = self.call.facts;
-        match (&facts.targets, value.as_str()) {
-            (Targets::CommandLine, Some(text)) if facts.subject.as_deref() == Some(text) => {
-                What::Command
+        facts.targets == Targets::CommandLine
+            && value.is_string()
+            && facts.subject.as_deref() == value.as_str()
+    }
+
+    /// The paths of the call in a value: all of it, or items of a list.
+    fn split<'v>(&self, value: &'v Value) -> Split<'v> {
+        let all = self.call.facts.targets.paths();
+        let mut split = Split::default();
+        let list = value.as_array();
+        let one = list.is_none().then_some(value);
+        for item in list.into_iter().flatten().chain(one) {
+            match item.as_str() {
+                Some(text) if all.iter().any(|path| path == text) => split.files.push(text),
+                _ => split.others.push(item),
             }
-            (Targets::Paths(paths), Some(text)) if paths.iter().any(|path| path == text) => {
-                What::Path(text, paths)
-            }
-            _ => What::Other,
         }
+        split
+    }
+
+    /// The paths that a value names, where all of it is what is wanted, and just so.
+    fn allowed(&mut self, value: &Value, wanted: &Value) -> Option<BTreeSet<String>> {
+        let Split { files, others } = self.split(value);
+        if files.is_empty() {
+            return argument::is(value, wanted, Closely::Exactly).then(BTreeSet::new);
+        }
+        let seen = self.paths(self.call.facts.targets.paths());
+        let fits = |path: &&str| {
+            let mut globs = choices(wanted).filter_map(Value::as_str);
+            globs.any(|glob| seen.allowed(glob, path))
+        };
+        let mut others = others.into_iter();
+        let all = files.iter().all(fits)
+            && others.all(|other| argument::is(other, wanted, Closely::Exactly));
+        all.then(|| files.into_iter().map(str::to_owned).collect())
     }
 }
 
-/// What a value is to its call.
-enum What<'v, 'c> {
-    /// The line that it runs.
-    Command,
-    /// One of its paths.
-    Path(&'v str, &'c [String]),
-    Other,
+/// What is in a value.
+#[derive(Default)]
+struct Split<'v> {
+    /// Paths of the call.
+    files: Vec<&'v str>,
+    others: Vec<&'v Value>,
 }
 
 /// What one argument may be.
@@ -219,6 +260,14 @@ impl<'r> Allowed<'r> {
                 Targets::Arguments => {
                     self.whole |= argument::has(args, read.call, Closely::Exactly);
                 }
+                Targets::Reads(_) => {
+                    let named = argument::named(args, read.call, Closely::Exactly);
+                    if let Some((value, glob)) = named {
+                        let paths = read.allowed(value, &Value::from(glob));
+                        self.whole |= paths.as_ref().is_some_and(BTreeSet::is_empty);
+                        self.paths.extend(paths.into_iter().flatten());
+                    }
+                }
                 Targets::CommandLine | Targets::Paths(_) => self.patterns.push(args),
             },
             Some(RuleArgs::Table(table)) => self.add_table(table, read),
@@ -232,19 +281,14 @@ impl<'r> Allowed<'r> {
             let Some(value) = argument::value(name, read.call, Closely::Exactly) else {
                 return;
             };
-            match read.what(value) {
-                What::Command => patterns.extend(choices(wanted).filter_map(Value::as_str)),
-                What::Path(path, all) => {
-                    let seen = read.paths(all);
-                    let mut globs = choices(wanted).filter_map(Value::as_str);
-                    if !globs.any(|glob| seen.allowed(glob, path)) {
-                        return;
-                    }
-                    paths.insert(path.to_owned());
-                }
-                What::Other if argument::is(value, wanted, Closely::Exactly) => {}
-                What::Other => return,
+            if read.is_command(value) {
+                patterns.extend(choices(wanted).filter_map(Value::as_str));
+                continue;
             }
+            let Some(allowed) = read.allowed(value, wanted) else {
+                return;
+            };
+            paths.extend(allowed);
         }
         self.whole |= patterns.is_empty() && paths.is_empty();
         self.patterns.extend(patterns);
@@ -266,7 +310,7 @@ impl<'r> Allowed<'r> {
                         .as_ref()
                         .is_ok_and(|line| command::all(&self.patterns, line))
             }
-            Targets::Paths(paths) => {
+            Targets::Paths(paths) | Targets::Reads(paths) => {
                 let seen = read.paths(paths);
                 let by_pattern = |path: &str| {
                     let mut patterns = self.patterns.iter();

@@ -119,6 +119,16 @@ pub(crate) fn shape(call: &CallFacts<'_>, trust: Trust) -> Option<Vec<Part>> {
             let told = told.join(" ");
             vec![(json!({ "paths": paths }), told)]
         }
+        Targets::Reads(paths) => {
+            let paths: BTreeSet<&String> = paths.iter().collect();
+            if paths.iter().any(|path| path.contains(is_invisible)) {
+                return None;
+            }
+            let (arguments, told) = arguments(call);
+            let read: Vec<_> = paths.iter().map(|path| quoted(path)).collect();
+            let told = format!("{told} {}", read.join(" "));
+            vec![(json!({ "arguments": arguments, "paths": paths }), told)]
+        }
         Targets::Arguments => vec![arguments(call)],
     };
     let mut names = BTreeSet::new();

@@ -6,6 +6,7 @@ mod replies;
 mod requests;
 mod server;
 mod styles;
+mod uploads;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,10 +135,13 @@ fn nothing_is_offered_that_is_not_on_the_list() {
     assert!(names(&source).is_empty());
     let close = "no operation is called \"library_getBok\", did you mean \"library_getBook\"?";
     assert_eq!(whys(&source), [close]);
-    source.allow(["library_addC*".to_owned()]);
+    source.allow(["library_elsew*".to_owned()]);
     assert_eq!(
         whys(&source),
-        ["its field \"image\" is a file, and only texts are written"]
+        [
+            "the reference \"https://example.com/parameters.yaml#/Page\" leads out of the document; \
+          only those inside it are followed"
+        ]
     );
 }
 

@@ -13,6 +13,7 @@ pub(crate) struct Asked {
     pub(crate) line: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Asked {
@@ -114,5 +115,6 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
     asked.body = String::from_utf8_lossy(&body).into_owned();
+    asked.bytes = body;
     Some(asked)
 }

@@ -30,7 +30,18 @@ impl Workspace {
 
     pub(crate) fn with(options: &BuiltinOptions, role: Role) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let files = LocalFiles::open(dir.path(), Protected::of_system()).unwrap();
+        Self::at(dir, Protected::of_system(), options, role)
+    }
+
+    /// One that is somebody's home, with what is kept from everybody in it.
+    pub(crate) fn at_home(options: &BuiltinOptions, role: Role) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let protected = Protected::of_home(dir.path());
+        Self::at(dir, protected, options, role)
+    }
+
+    fn at(dir: TempDir, protected: Protected, options: &BuiltinOptions, role: Role) -> Self {
+        let files = LocalFiles::open(dir.path(), protected).unwrap();
         let cx = context(Arc::new(FilesOnly(RefusingSandbox::new(), files)), role);
         Self {
             dir,

@@ -11,6 +11,7 @@ use super::*;
 
 mod far;
 mod pure;
+mod reads;
 mod shapes;
 mod tables;
 
@@ -79,11 +80,7 @@ fn decide_with(
     let who = ToolContext::detached().who;
     let policy = Rules::new(rules, Arc::new(Fixed(under))).unwrap();
     let named = policy.paths(&who, &spec).unwrap();
-    let of_call = match &facts.targets {
-        Targets::Paths(paths) => paths.clone(),
-        Targets::Arguments | Targets::CommandLine => Vec::new(),
-    };
-    let paths = KnownPaths::look(files, &of_call, &named);
+    let paths = KnownPaths::look(files, facts.targets.paths(), &named);
     let call = CallFacts {
         spec: &spec,
         args,

@@ -163,6 +163,19 @@ fn files_are_remembered_by_their_paths() {
 }
 
 #[test]
+fn a_yes_to_sending_one_file_is_none_to_another_or_to_elsewhere() {
+    let of = |path: &str, subject: &str| {
+        let targets = Targets::Reads(vec![path.to_owned()]);
+        remembered(targets, subject, &json!({"photo": path}))
+    };
+    let yes = of("a", "POST https://a.example/photos").unwrap();
+    assert_eq!(of("a", "POST https://a.example/photos").unwrap(), yes);
+    assert_ne!(of("b", "POST https://a.example/photos").unwrap(), yes);
+    assert_ne!(of("a", "POST https://a.example/adverts").unwrap(), yes);
+    assert_eq!(of("a\u{200b}", "POST https://a.example/photos"), None);
+}
+
+#[test]
 fn a_directory_of_its_own_is_another_call() {
     for name in ["workdir", "cwd"] {
         let of = |dir: &str| {
@@ -178,6 +191,7 @@ fn a_directory_of_its_own_is_another_call() {
 #[case(Targets::CommandLine, "git push -f origin 'a b' && rm -r x", json!({"command": ""}), &["git push -f …", "rm -r x"])]
 #[case(Targets::Paths(vec!["b c".to_owned(), "a".to_owned()]), "", json!({}), &["a 'b c'"])]
 #[case(Targets::Arguments, "", json!({"url": "https://a.example/x", "user_id": "ann"}), &["https://a.example user_id=\"ann\""])]
+#[case(Targets::Reads(vec!["b c".to_owned()]), "POST https://a.example", json!({"photo": "b c"}), &["POST https://a.example 'b c'"])]
 #[case(Targets::Arguments, "calendar", json!({"text": "x"}), &["calendar"])]
 #[case(Targets::Arguments, "", json!({"text": "x"}), &["any arguments of the same names"])]
 fn what_is_remembered_is_told_to_people(
