@@ -149,6 +149,7 @@ mod tests {
     fn output(status: Status, stdout: &str) -> ToolOutput {
         ToolOutput {
             tool_name: "execute_shell_command".to_owned(),
+            resolved: None,
             tool_call_id: CallId::new("c1").unwrap(),
             tool_call_args: json!({}),
             status,

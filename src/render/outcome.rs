@@ -200,6 +200,7 @@ mod tests {
     fn output(status: Status, result: Option<Value>, error: Option<ErrorInfo>) -> ToolOutput {
         ToolOutput {
             tool_name: "tool".to_owned(),
+            resolved: None,
             tool_call_id: CallId::new("c1").unwrap(),
             tool_call_args: json!({}),
             status,

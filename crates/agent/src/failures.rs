@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use outfitter_core::{Arguments, Code, Hash, ToolCall, ToolOutput, canonical};
+use outfitter_core::{Arguments, Code, Hash, REDACTED, ToolCall, ToolOutput, canonical};
 
 /// The calls of a turn that fail, each with how often it has in the same way. Folded from the log,
 /// so that it is the same after a restart.
@@ -68,20 +68,31 @@ fn counts(code: Code) -> bool {
 }
 
 /// Tool and arguments, whatever the tool was called by and however the arguments were written: what
-/// was recorded of the call has the one name of the tool, and arguments as they were read.
+/// was recorded of the call has the tool's own name, and arguments as they were read. Where secrets
+/// were taken out of these, other secrets are other arguments, so what was written counts.
 fn key(call: &ToolCall, output: &ToolOutput) -> Hash {
+    let tool = match &output.resolved {
+        Some(tool) => tool.as_str(),
+        None => &output.tool_name,
+    };
     let arguments = Arguments::parse(call.arguments.clone());
     let arguments = match &arguments.parsed {
-        Ok(_) => canonical(&output.tool_call_args),
+        Ok(written) => {
+            let read = canonical(&output.tool_call_args);
+            match read.contains(REDACTED) {
+                true => canonical(written),
+                false => read,
+            }
+        }
         Err(_) => call.arguments.to_string(),
     };
-    Hash::of(canonical(&serde_json::json!([output.tool_name, arguments])).as_bytes())
+    Hash::of(canonical(&serde_json::json!([tool, arguments])).as_bytes())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outfitter_core::{CallId, ErrorInfo};
+    use outfitter_core::{CallId, ErrorInfo, ToolName};
     use serde_json::json;
 
     fn call(name: &str, arguments: &str) -> ToolCall {
@@ -160,6 +171,36 @@ mod tests {
             failures.take(&call("t", arguments), &read, reply);
         }
         assert!(failures.at(3).is_some(), "{failures:?}");
+    }
+
+    #[test]
+    fn a_call_by_an_alias_was_another_than_the_same_by_the_tools_own_name() {
+        let mut failures = Failures::default();
+        for (reply, name) in ["file_read", "read", "file_read"].into_iter().enumerate() {
+            let mut end = end_of(r#"{"path":"a"}"#, Some(Code::NotFound));
+            end.tool_name = name.to_owned();
+            end.resolved = (name == "read").then(|| ToolName::new("file_read").unwrap());
+            failures.take(&call(name, r#"{"path":"a"}"#), &end, reply);
+        }
+        assert!(failures.at(3).is_some(), "{failures:?}");
+        // What it does by one name ends what it did by the other.
+        let mut end = end_of(r#"{"path":"a"}"#, None);
+        end.tool_name = "read".to_owned();
+        end.resolved = Some(ToolName::new("file_read").unwrap());
+        failures.take(&call("read", r#"{"path":"a"}"#), &end, 3);
+        assert!(failures.at(1).is_none(), "{failures:?}");
+    }
+
+    #[test]
+    fn calls_with_other_secrets_were_the_same_call() {
+        let failed = Some(Code::Failed);
+        let shown = r#"{"url":"https://a.example/?key=[redacted]"}"#;
+        let mut failures = Failures::default();
+        for (reply, key) in ["one", "two", "one"].into_iter().enumerate() {
+            let written = format!(r#"{{"url":"https://a.example/?key={key}"}}"#);
+            failures.take(&call("t", &written), &end_of(shown, failed), reply);
+        }
+        assert!(failures.at(2).is_some() && failures.at(3).is_none());
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use outfitter_core::{
-    CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError, ModelProvider, ModelRequest,
+    AddressCarry, CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError,
+    ModelProvider, ModelRequest,
 };
 use outfitter_model::{Assembled, TurnAssembler};
 use tokio::task::JoinSet;
@@ -71,6 +72,7 @@ async fn ask(asked: Asked, message: MessageId) -> Reply {
         writer: &writer,
         message: &message,
         pending: None,
+        carry: None,
     };
     let failed = match model.stream(request, cancel.clone()).await {
         Err(error) => Some(error),
@@ -107,15 +109,41 @@ async fn ask(asked: Asked, message: MessageId) -> Reply {
     }
 }
 
-/// Shows deltas; while the reader has no room, those of one kind are merged.
+/// Shows deltas; while the reader has no room, those of one kind are merged. Of arguments, what may
+/// be an address is shown when it is whole, without its secrets.
 struct Shower<'a> {
     writer: &'a Writer,
     message: &'a MessageId,
     pending: Option<(DeltaKind, Option<CallId>, String)>,
+    /// The call whose arguments come, and what of them is held back.
+    carry: Option<(Option<CallId>, AddressCarry)>,
 }
 
 impl Shower<'_> {
     fn show(&mut self, kind: DeltaKind, call: Option<CallId>, text: String) {
+        let arguments = kind == DeltaKind::ToolArguments;
+        let same = |(of, _): &(Option<CallId>, AddressCarry)| arguments && *of == call;
+        if !self.carry.as_ref().is_some_and(same) {
+            self.let_go();
+        }
+        if !arguments {
+            return self.pass(kind, call, text);
+        }
+        let (_, carry) = self
+            .carry
+            .get_or_insert_with(|| (call.clone(), AddressCarry::default()));
+        let text = carry.push(&text);
+        self.pass(kind, call, text);
+    }
+
+    /// Shows what was held back.
+    fn let_go(&mut self) {
+        if let Some((call, mut carry)) = self.carry.take() {
+            self.pass(DeltaKind::ToolArguments, call, carry.finish());
+        }
+    }
+
+    fn pass(&mut self, kind: DeltaKind, call: Option<CallId>, text: String) {
         if text.is_empty() {
             return;
         }
@@ -142,6 +170,7 @@ impl Shower<'_> {
     }
 
     fn finish(&mut self) {
+        self.let_go();
         if let Some((kind, call, text)) = self.pending.take() {
             self.writer.show(self.event(kind, call, text));
         }

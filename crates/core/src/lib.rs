@@ -25,6 +25,7 @@ mod history;
 mod ids;
 mod interrupt;
 mod journal;
+mod kept_specs;
 mod known_paths;
 mod log;
 mod message;
@@ -39,6 +40,7 @@ mod principal;
 mod progress;
 mod questionnaire;
 mod sandbox;
+mod secrets;
 mod services;
 mod source;
 mod spec;
@@ -76,6 +78,9 @@ pub use ids::{
 };
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
 pub use journal::{Journal, JournalError};
+pub use kept_specs::{
+    KeptSpecs, MAX_SPECS_BYTES, SpecCache, SpecKey, keep_specs, specs_difference,
+};
 pub use known_paths::KnownPaths;
 pub use log::{
     Append, AppendError, Entry, EntryBody, EventSeq, Fence, Intent, Log, Mention, NewEntry, Page,
@@ -101,6 +106,10 @@ pub use questionnaire::{
 pub use sandbox::{
     Account, CommandLine, CommandSpec, Exit, JobInfo, Killed, Level, Lost, Offset, OutputChunk,
     Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
+};
+pub use secrets::{
+    AddressCarry, REDACTED, address_secrets, is_secret_key, names_a_secret, redact_addresses,
+    redact_arguments, redact_passwords, redact_value,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ArtifactId, CallId, Code, ErrorInfo, UiHints, canonical};
+use crate::{ArtifactId, CallId, Code, ErrorInfo, ToolName, UiHints, canonical};
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct Truncated {
 pub struct ToolOutput {
     /// The tool, as it was called.
     pub tool_name: String,
+    /// The tool's own name, where it was called by an alias of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<ToolName>,
     /// The call.
     pub tool_call_id: CallId,
     /// Its arguments, with what is sensitive taken out.
@@ -125,6 +128,7 @@ impl ToolOutput {
     pub fn unmade(tool: impl Into<String>, call: CallId, error: ErrorInfo) -> Self {
         Self {
             tool_name: tool.into(),
+            resolved: None,
             tool_call_id: call,
             tool_call_args: Value::Object(serde_json::Map::new()),
             status: Status::of(error.code),
@@ -171,6 +175,7 @@ impl ToolOutput {
     pub fn failed(name: &str, call: CallId, args: Value, error: ErrorInfo) -> Self {
         Self {
             tool_name: name.to_owned(),
+            resolved: None,
             tool_call_id: call,
             tool_call_args: args,
             status: Status::of(error.code),

@@ -99,6 +99,7 @@ pub use lazy::{LazySource, StartTools};
 pub use list_tools::{get_tool_schema, list_tools};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
+pub use outfitter_core::{REDACTED, is_secret_key, names_a_secret};
 pub use outfitter_macros::tool;
 pub use pipeline::{
     Approval, Pipeline, PipelineOptions, arguments_hash, check_answer, fitting_answers, interrupted,
@@ -111,8 +112,8 @@ pub use presentation::{Candidate, Presentation, SUGGESTION_THRESHOLD, Suggestion
 pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;
-pub use redact::{REDACTED, Redactor, is_secret_key};
-pub use redact_args::{names_a_secret, secret_arguments, shown_arguments};
+pub use redact::Redactor;
+pub use redact_args::{secret_arguments, shown_arguments};
 pub use registry::{SourceFault, SourceRefused, ToolRegistry, ToolsConfig, UnknownName};
 pub use run_handle::RunHandle;
 pub use tool_search::tool_search;

@@ -3,74 +3,35 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use outfitter_core::{Arguments, ErrorInfo};
+use outfitter_core::{
+    Arguments, ErrorInfo, REDACTED, address_secrets, redact_addresses, redact_passwords,
+    redact_value,
+};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-
-/// What stands in the place of a secret.
-pub const REDACTED: &str = "[redacted]";
-
-/// Names whose values are secrets: in lower case, without `_` and `-`. The whole name counts, so
-/// `tokens` and `max_tokens` are none.
-const SECRET_KEYS: [&str; 27] = [
-    "accesskey",
-    "accesstoken",
-    "apikey",
-    "apitoken",
-    "authorization",
-    "authtoken",
-    "bearertoken",
-    "clientsecret",
-    "cookie",
-    "credential",
-    "credentials",
-    "idtoken",
-    "passphrase",
-    "passwd",
-    "password",
-    "privatekey",
-    "proxyauthorization",
-    "refreshtoken",
-    "secret",
-    "secretaccesskey",
-    "secretkey",
-    "secrettoken",
-    "sessiontoken",
-    "setcookie",
-    "token",
-    "xapikey",
-    "xauthtoken",
-];
 
 /// A known secret shorter than this is not looked for in texts: it would be found in words that
 /// have nothing to do with it.
 const MIN_KNOWN_BYTES: usize = 6;
 
-/// Whether the value under this name is a secret, by the name alone.
-#[must_use]
-pub fn is_secret_key(name: &str) -> bool {
-    // `token` is the shortest of the table; the longest has room for its separators.
-    const SHORTEST: usize = 5;
-    const LONGEST: usize = 32;
-    if !(SHORTEST..=LONGEST).contains(&name.len()) {
-        return false;
-    }
-    let mut folded = [0; LONGEST];
-    let mut len = 0;
-    for byte in name.bytes().filter(|byte| !matches!(byte, b'_' | b'-')) {
-        folded[len] = byte.to_ascii_lowercase();
-        len += 1;
-    }
-    SECRET_KEYS
-        .binary_search_by(|key| key.as_bytes().cmp(&folded[..len]))
-        .is_ok()
-}
-
-/// Takes secrets out: what stands under a name of the table, and the values it was made with,
-/// wherever they turn up.
+/// Takes secrets out: what stands under the name of one, what stands in addresses, and the values
+/// it was made with, wherever they turn up.
+///
+/// Arguments and errors are written for showing, and lose all of these. Results are what tools were
+/// asked for: they lose the known values only, among them, for the result of a call, the secrets of
+/// the addresses that the call names; what programs print loses the passwords of addresses too.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Arc<[SecretString]>,
+    printed: Printed,
+}
+
+/// Whether results are what programs print.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Printed {
+    #[default]
+    No,
+    Yes,
 }
 
 impl Redactor {
@@ -82,11 +43,27 @@ impl Redactor {
                 .into_iter()
                 .filter(|secret| secret.expose_secret().len() >= MIN_KNOWN_BYTES)
                 .collect(),
+            printed: Printed::No,
         }
     }
 
-    /// The arguments of a call for showing: the object without what its names or its values betray
-    /// as secret, or the text itself when it is malformed.
+    /// The same for what comes of a call: it also knows the secrets in the addresses among the
+    /// arguments, which a server or a program may say again.
+    pub(crate) fn of_call(&self, args: &Value, printed: Printed) -> Self {
+        let mut secrets = Vec::new();
+        collect_secrets(args, &mut secrets);
+        let known = match secrets.is_empty() {
+            true => self.known.clone(),
+            false => {
+                let secrets = secrets.into_iter().map(SecretString::from);
+                self.known.iter().cloned().chain(secrets).collect()
+            }
+        };
+        Self { known, printed }
+    }
+
+    /// The arguments of a call for showing: the object without what its names, its addresses or its
+    /// values betray as secret, or the text itself when it is malformed.
     #[must_use]
     pub fn arguments(&self, arguments: &Arguments) -> Value {
         match &arguments.parsed {
@@ -95,50 +72,15 @@ impl Redactor {
         }
     }
 
-    /// A value for showing, without what its names or its values betray as secret.
+    /// A value for showing, without what its names, its addresses or its values betray as secret.
     #[must_use]
     pub fn shown(&self, value: &Value) -> Value {
-        if self.betrays(value) {
-            self.taken_out(value)
-        } else {
-            value.clone()
-        }
-    }
-
-    fn taken_out(&self, value: &Value) -> Value {
-        match value {
-            Value::Object(map) => map
-                .iter()
-                .map(|(key, value)| {
-                    let value = if is_secret_key(key) && !value.is_null() {
-                        Value::String(REDACTED.to_owned())
-                    } else {
-                        self.taken_out(value)
-                    };
-                    (self.text(key).into_owned(), value)
-                })
-                .collect(),
-            Value::Array(items) => items.iter().map(|item| self.taken_out(item)).collect(),
-            Value::String(text) => Value::String(self.text(text).into_owned()),
-            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
-        }
-    }
-
-    /// Whether there is anything to take out, which is rare.
-    fn betrays(&self, value: &Value) -> bool {
-        match value {
-            Value::Object(map) => map.iter().any(|(key, value)| {
-                (is_secret_key(key) && !value.is_null()) || self.finds(key) || self.betrays(value)
-            }),
-            Value::Array(items) => items.iter().any(|item| self.betrays(item)),
-            Value::String(text) => self.finds(text),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
+        redact_value(value, &|text| self.text(text))
     }
 
     /// Takes the known secrets out of a result. Its names are left alone: it is the truth.
     pub fn clean(&self, value: &mut Value) {
-        if self.known.is_empty() {
+        if self.known.is_empty() && self.printed == Printed::No {
             return;
         }
         match value {
@@ -146,7 +88,7 @@ impl Redactor {
                 if map.keys().any(|key| self.finds(key)) {
                     *map = std::mem::take(map)
                         .into_iter()
-                        .map(|(key, value)| (self.text(&key).into_owned(), value))
+                        .map(|(key, value)| (self.result_text(&key).into_owned(), value))
                         .collect();
                 }
                 map.values_mut().for_each(|value| self.clean(value));
@@ -157,31 +99,61 @@ impl Redactor {
         }
     }
 
-    /// Takes the known secrets out of a text.
+    /// Takes the known secrets out of the text of a result.
     pub fn clean_text(&self, text: &mut String) {
-        if let Cow::Owned(clean) = self.text(text) {
+        if let Cow::Owned(clean) = self.result_text(text) {
             *text = clean;
         }
     }
 
-    /// Takes the known secrets out of an error.
+    /// Takes what is secret out of an error: what is known and what stands in addresses.
     pub fn clean_error(&self, error: &mut ErrorInfo) {
-        if self.known.is_empty() {
-            return;
-        }
-        self.clean_text(&mut error.message);
-        error.hint.iter_mut().for_each(|hint| self.clean_text(hint));
-        error.path.iter_mut().for_each(|path| self.clean_text(path));
+        let clean = |text: &mut String| {
+            if let Cow::Owned(clean) = self.text(text) {
+                *text = clean;
+            }
+        };
+        clean(&mut error.message);
+        error.hint.iter_mut().for_each(clean);
+        error.path.iter_mut().for_each(clean);
         error
             .expected
             .iter_mut()
             .chain(&mut error.got)
-            .for_each(|value| self.clean(value));
+            .for_each(|value| {
+                self.clean_shown(value);
+                self.clean(value);
+            });
     }
 
-    /// The text without the known secrets.
+    fn clean_shown(&self, value: &mut Value) {
+        match value {
+            Value::Object(map) => map.values_mut().for_each(|value| self.clean_shown(value)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.clean_shown(item)),
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A text for showing, without the known secrets and without those of its addresses.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        after(self.without_known(text), redact_addresses)
+    }
+
+    fn result_text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let clean = self.without_known(text);
+        match self.printed {
+            Printed::No => clean,
+            Printed::Yes => after(clean, redact_passwords),
+        }
+    }
+
+    fn without_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut clean = Cow::Borrowed(text);
         for secret in self.known.iter().map(ExposeSecret::expose_secret) {
             if clean.contains(secret) {
@@ -192,37 +164,34 @@ impl Redactor {
     }
 
     fn finds(&self, text: &str) -> bool {
-        matches!(self.text(text), Cow::Owned(_))
+        matches!(self.result_text(text), Cow::Owned(_))
+    }
+}
+
+/// What comes of a text that may have been changed already.
+fn after<'t>(text: Cow<'t, str>, then: impl for<'a> Fn(&'a str) -> Cow<'a, str>) -> Cow<'t, str> {
+    match text {
+        Cow::Borrowed(text) => then(text),
+        Cow::Owned(text) => Cow::Owned(then(&text).into_owned()),
+    }
+}
+
+/// The secrets in the addresses of a value.
+fn collect_secrets(value: &Value, secrets: &mut Vec<String>) {
+    match value {
+        Value::Object(map) => map
+            .values()
+            .for_each(|value| collect_secrets(value, secrets)),
+        Value::Array(items) => items.iter().for_each(|item| collect_secrets(item, secrets)),
+        Value::String(text) => secrets.extend(address_secrets(text)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rstest::rstest;
     use serde_json::json;
-
-    #[test]
-    fn the_table_is_sorted_for_the_search() {
-        assert!(SECRET_KEYS.is_sorted());
-    }
-
-    #[rstest]
-    #[case("password", true)]
-    #[case("Authorization", true)]
-    #[case("api_key", true)]
-    #[case("X-API-Key", true)]
-    #[case("accessToken", true)]
-    #[case("token", true)]
-    #[case("tokens", false)]
-    #[case("max_tokens", false)]
-    #[case("token_count", false)]
-    #[case("secretary", false)]
-    #[case("key", false)]
-    #[case("", false)]
-    fn the_whole_name_decides(#[case] name: &str, #[case] secret: bool) {
-        assert_eq!(is_secret_key(name), secret);
-    }
 
     #[test]
     fn arguments_are_shown_without_secrets_and_otherwise_as_they_are() {
@@ -253,5 +222,53 @@ mod tests {
             result,
             json!({"password": "mine", "[redacted]": ["x [redacted] y"], "n": 1})
         );
+    }
+
+    #[test]
+    fn a_result_loses_the_secrets_of_the_addresses_that_the_call_named() {
+        let args = json!({"urls": ["https://u:hunter22@a.example/?token=a1b2c3d4e5f6a7b8"]});
+        let redactor = Redactor::default().of_call(&args, Printed::No);
+        let mut result = json!({
+            "text": "no a1b2c3d4e5f6a7b8 for hunter22",
+            "link": "https://b.example/?sig=another-01",
+        });
+        redactor.clean(&mut result);
+        assert_eq!(
+            result,
+            json!({
+                "text": "no [redacted] for [redacted]",
+                "link": "https://b.example/?sig=another-01",
+            })
+        );
+    }
+
+    #[test]
+    fn a_word_that_an_address_has_under_the_name_of_a_key_stays_in_the_result() {
+        let args = json!({"urls": ["https://a.example/?key=introduction&token=next"]});
+        let redactor = Redactor::default().of_call(&args, Printed::No);
+        let mut result = json!("introduction: what comes next");
+        redactor.clean(&mut result);
+        assert_eq!(result, json!("introduction: what comes next"));
+    }
+
+    #[test]
+    fn what_programs_print_loses_the_passwords_of_addresses() {
+        let redactor = Redactor::default().of_call(&json!({}), Printed::Yes);
+        let mut result = json!({"stdout": "origin https://u:pw@a.example/r.git (push)\n"});
+        redactor.clean(&mut result);
+        assert_eq!(
+            result,
+            json!({"stdout": "origin https://u:[redacted]@a.example/r.git (push)\n"})
+        );
+    }
+
+    #[test]
+    fn an_error_loses_what_stands_in_addresses() {
+        let mut error =
+            ErrorInfo::new(outfitter_core::Code::Failed, "no https://a.example/?key=S3");
+        error.hint = Some("try https://u:S3@a.example/".to_owned());
+        error.got = Some(json!(["https://a.example/?sig=S3"]));
+        Redactor::default().clean_error(&mut error);
+        assert!(!format!("{error:?}").contains("S3"), "{error:?}");
     }
 }

@@ -3,21 +3,10 @@
 
 use std::ops::Range;
 
-use crate::redact::{REDACTED, is_secret_key};
+use outfitter_core::{REDACTED, names_a_secret, redact_addresses};
 
 /// What ends the value of a pair that stands within an argument.
 const ENDS: [char; 9] = [' ', '\t', '\n', '&', ';', ',', '"', '\'', '#'];
-
-/// Whether what a name names is a secret, also as the end of a longer name: `GITHUB_TOKEN`,
-/// `--db-password`.
-#[must_use]
-pub fn names_a_secret(name: &str) -> bool {
-    let name = name.trim_start_matches('-');
-    is_secret_key(name)
-        || name
-            .match_indices(['_', '-', '.'])
-            .any(|(at, _)| is_secret_key(&name[at + 1..]))
-}
 
 /// The arguments for showing, without the values that their names betray as secret.
 #[must_use]
@@ -32,7 +21,7 @@ pub fn shown_arguments<'a>(args: impl IntoIterator<Item = &'a str>) -> Vec<Strin
             from = secret.end;
         }
         text.push_str(&arg[from..]);
-        shown.push(text);
+        shown.push(redact_addresses(&text).into_owned());
     });
     shown
 }
@@ -123,6 +112,7 @@ mod tests {
     #[case(&["--token-file", "a"], &["--token-file", "a"])]
     #[case(&["--tokens", "3", "token", "x"], &["--tokens", "3", "token", "x"])]
     #[case(&["--max-tokens=3", "--port=1", "a:b"], &["--max-tokens=3", "--port=1", "a:b"])]
+    #[case(&["https://u:s3cret@a.example/?sig=s3cret"], &["https://u:[redacted]@a.example/?sig=[redacted]"])]
     #[case(&["--token="], &["--token="])]
     fn a_secret_among_arguments_was_shown(#[case] args: &[&str], #[case] shown: &[&str]) {
         assert_eq!(shown_arguments(args.iter().copied()), shown);

@@ -191,6 +191,7 @@ pub(super) fn output(
 ) -> ToolOutput {
     ToolOutput {
         tool_name: tool.to_owned(),
+        resolved: None,
         tool_call_id: CallId::new(id).unwrap(),
         tool_call_args: json!({}),
         status: error

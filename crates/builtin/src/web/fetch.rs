@@ -6,8 +6,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use outfitter_core::{
     ArtifactId, Bytes, Code, Effect, Effects, ErrorInfo, Outcome, OutcomeState, Reply, Role, Tool,
-    ToolContext, ToolError, ToolSpec,
+    ToolContext, ToolError, ToolSpec, redact_addresses,
 };
+use outfitter_net::reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -84,8 +85,8 @@ impl FetchWebpages {
         let result = object(
             &["url"],
             json!({
-                "url": { "type": "string", "description": "As it was asked for." },
-                "final_url": { "type": "string", "description": "After all redirects." },
+                "url": { "type": "string", "description": "As it was asked for, without secrets." },
+                "final_url": { "type": "string", "description": "After all redirects, without secrets." },
                 "status": { "type": "integer", "description": "Of HTTP." },
                 "title": { "type": "string" },
                 "content": { "type": "string" },
@@ -261,7 +262,7 @@ struct One {
 impl One {
     fn of(url: &str) -> Self {
         Self {
-            json: Map::from_iter([("url".to_owned(), json!(url))]),
+            json: Map::from_iter([("url".to_owned(), json!(redact_addresses(url)))]),
             text: None,
             error: None,
             artifact: None,
@@ -300,7 +301,10 @@ impl One {
         }
     }
 
-    fn fail(&mut self, error: ErrorInfo) {
+    fn fail(&mut self, mut error: ErrorInfo) {
+        for text in std::iter::once(&mut error.message).chain(&mut error.hint) {
+            *text = redact_addresses(text).into_owned();
+        }
         self.set("error", json!(error));
         self.error = Some(error);
     }
@@ -317,7 +321,10 @@ impl One {
             content_type,
             body,
         } = fetched;
-        self.set("final_url", url.as_str());
+        // The page's links that lead nowhere else lead to its address, so it is this one for them.
+        let shown = redact_addresses(url.as_str());
+        let base = Url::parse(&shown).unwrap_or_else(|_| url.clone());
+        self.set("final_url", shown.into_owned());
         self.set("status", status);
         let cut = body.cut.then_some(body.bytes.len());
         let form = match args.format {
@@ -325,11 +332,11 @@ impl One {
             Format::Text => Form::Read(Style::Text),
             Format::Raw => Form::Raw,
         };
-        let name = url.path_segments().and_then(|mut parts| parts.next_back());
+        let name = base.path_segments().and_then(|mut parts| parts.next_back());
         let name = name.filter(|name| !name.is_empty()).unwrap_or("page");
         let name: String = name.chars().take(100).collect();
         let bytes = Bytes::from(body.bytes);
-        let (shared, base) = (bytes.clone(), url.clone());
+        let shared = bytes.clone();
         let read = move || readable(&shared, &content_type, &base, form);
         let read = tokio::task::spawn_blocking(read)
             .await

@@ -34,6 +34,7 @@ impl History {
         let seq = Seq(outputs.len() as u64 + 1);
         let output = ToolOutput {
             tool_name: "todo_write".to_owned(),
+            resolved: None,
             tool_call_id: cx.call.clone(),
             tool_call_args: args.clone(),
             status,

@@ -1,5 +1,6 @@
 //! Messages on the wire.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use outfitter_core as core;
@@ -80,8 +81,9 @@ struct ToolCall<'a> {
     id: &'a str,
     /// The name as the model wrote it, which may be no tool's.
     name: &'a str,
-    /// The text of the arguments as the model wrote it, which may not be JSON.
-    arguments: &'a str,
+    /// The text of the arguments as the model wrote it, which may not be JSON; where something in
+    /// it is sensitive, the same arguments without that.
+    arguments: Cow<'a, str>,
 }
 
 /// The text parts, one after the other.
@@ -123,7 +125,7 @@ impl ToolCalls<'_> {
             core::Part::ToolCall(call) => Some(ToolCall {
                 id: call.id.as_str(),
                 name: &call.name,
-                arguments: &call.arguments,
+                arguments: core::redact_arguments(&call.arguments),
             }),
             core::Part::Text { .. }
             | core::Part::Reasoning { .. }
@@ -135,7 +137,8 @@ impl ToolCalls<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        self.calls().next().is_none()
+        let is_call = |part: &core::Part| matches!(part, core::Part::ToolCall(_));
+        !self.0.iter().any(is_call)
     }
 }
 

@@ -4,7 +4,6 @@
 use outfitter_core::{Part, PartSource, UiHints, canonical};
 use outfitter_text::head_tail::{Budget, Whole, bound as head_tail};
 
-use super::PipelineOptions;
 use crate::Redactor;
 
 /// The most that all parts of one outcome may hold, in bytes as they are recorded. A picture that
@@ -27,12 +26,12 @@ pub(super) fn ui(mut ui: UiHints, tool: &str, redactor: &Redactor) -> Option<UiH
 
 /// Takes known secrets out of texts, shortens them to what a model may read, and puts a note in the
 /// place of every part that does not fit.
-pub(super) fn parts(parts: &mut [Part], options: &PipelineOptions) {
+pub(super) fn parts(parts: &mut [Part], redactor: &Redactor, limit: usize) {
     let mut left = MAX_PARTS_BYTES;
     for part in parts {
         if let Some(text) = text_of(part) {
-            options.redactor.clean_text(text);
-            let budget = Budget::Tokens(options.max_result_tokens);
+            redactor.clean_text(text);
+            let budget = Budget::Tokens(limit);
             *text = head_tail(text, budget, Whole::NotKept).to_string();
         }
         let bytes = size(part);

@@ -12,7 +12,7 @@ use outfitter_text::head_tail::{Budget, Whole, bound as head_tail};
 use serde_json::Value;
 
 use super::{Head, PipelineOptions, accompanying, offload, preset};
-use crate::RunHandle;
+use crate::{Redactor, RunHandle};
 
 /// The longest message, hint or value of an error in bytes. Errors are written to be read whole.
 const MAX_ERROR_BYTES: usize = 8192;
@@ -40,11 +40,12 @@ pub(crate) async fn bound(
     head: Head,
     args: Value,
     outcome: Box<Outcome>,
+    redactor: &Redactor,
     options: &PipelineOptions,
     run: &RunHandle,
 ) -> Bounded {
-    let mut bounded = assemble(head, args, *outcome, options);
     let limit = options.max_result_tokens;
+    let mut bounded = assemble(head, args, *outcome, redactor, limit);
     if offload::is_over(&bounded, limit) {
         // Rare and large: most calls do not carry its state.
         Box::pin(offload::shorten(&mut bounded, limit, run)).await;
@@ -53,7 +54,13 @@ pub(crate) async fn bound(
 }
 
 /// The output and its projection, clean and whole.
-fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions) -> Bounded {
+fn assemble(
+    head: Head,
+    args: Value,
+    outcome: Outcome,
+    redactor: &Redactor,
+    limit: usize,
+) -> Bounded {
     let Outcome {
         mut result,
         mut text,
@@ -64,14 +71,13 @@ fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions
         state,
         artifacts,
     } = outcome;
-    options.redactor.clean(&mut result);
-    text.iter_mut()
-        .for_each(|text| options.redactor.clean_text(text));
-    let ui = ui.and_then(|ui| accompanying::ui(ui, &head.name, &options.redactor));
-    accompanying::parts(&mut parts, options);
+    redactor.clean(&mut result);
+    text.iter_mut().for_each(|text| redactor.clean_text(text));
+    let ui = ui.and_then(|ui| accompanying::ui(ui, &head.name, redactor));
+    accompanying::parts(&mut parts, redactor, limit);
     if let Some(error) = &mut failed {
         preset::not_to_blame(error, &head);
-        options.redactor.clean_error(error);
+        redactor.clean_error(error);
         bound_error(error);
     }
     let status = match (&failed, state) {
@@ -92,6 +98,7 @@ fn assemble(head: Head, args: Value, outcome: Outcome, options: &PipelineOptions
     Bounded {
         output: ToolOutput {
             tool_name: head.name,
+            resolved: head.resolved,
             tool_call_id: head.id,
             tool_call_args: args,
             status,

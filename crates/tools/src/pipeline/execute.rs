@@ -6,14 +6,15 @@ use std::task::Poll;
 use std::time::Duration;
 
 use outfitter_core::{
-    Answer, Ask, Cancel, Code, Deadline, ErrorInfo, InterruptKind, Outcome, Reply, ToolError,
-    ToolName,
+    Answer, Ask, Cancel, Code, Deadline, Effect, ErrorInfo, InterruptKind, Outcome, Reply,
+    ToolError, ToolName,
 };
 use serde_json::Value;
 
 use super::guarded::{Guarded, Panic, panicked};
 use super::{Head, Intended, PipelineOptions, STOP_GRACE};
 use crate::RunHandle;
+use crate::redact::{Printed, Redactor};
 
 /// How the tool is entered.
 pub(crate) enum Start {
@@ -33,6 +34,8 @@ pub(crate) struct Ran {
     pub(crate) head: Head,
     /// For showing.
     pub(crate) args: Value,
+    /// What takes secrets out of what came of it.
+    pub(crate) redactor: Redactor,
     pub(crate) ending: Ending,
 }
 
@@ -70,6 +73,11 @@ pub(crate) async fn execute(
     let Intended { head, args, tool } = intended;
     // The tool takes the arguments, so what is shown of them is copied before.
     let shown = options.redactor.shown(head.recorded(&args));
+    let printed = match tool.spec.effects.has(Effect::Exec) {
+        true => Printed::Yes,
+        false => Printed::No,
+    };
+    let redactor = options.redactor.of_call(&args, printed);
     let name = &tool.spec.name;
     let limit = tool.spec.timeout.unwrap_or(options.default_timeout);
     let own = Deadline::after(limit);
@@ -91,6 +99,7 @@ pub(crate) async fn execute(
     Ran {
         head,
         args: shown,
+        redactor,
         ending,
     }
 }

@@ -2,10 +2,10 @@
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
-use outfitter_core::{Code, ErrorInfo, canonical};
+use outfitter_core::{Code, ErrorInfo, REDACTED, canonical, is_secret_key};
 use serde_json::{Value, json};
 
-use crate::redact::{REDACTED, Redactor, is_secret_key};
+use crate::redact::Redactor;
 use crate::registered::Registered;
 use crate::schema_hint::{kind, schema_hint};
 use outfitter_text::close_names;

@@ -18,7 +18,7 @@ pub(crate) struct Resolved<'v> {
 }
 
 pub(crate) fn look_up<'v>(parsed: Parsed, view: &'v ToolView) -> Stage<Resolved<'v>> {
-    let Parsed { head, args } = parsed;
+    let Parsed { mut head, args } = parsed;
     let (tool, presented) = match view.look_up(&head.name) {
         LookUp::Callable(tool) => (tool, true),
         LookUp::NotPresented(tool) => (tool, false),
@@ -31,6 +31,7 @@ pub(crate) fn look_up<'v>(parsed: Parsed, view: &'v ToolView) -> Stage<Resolved<
             return Err(Refusal::new(head, args, error));
         }
     };
+    head.resolve(Some(&tool.spec));
     Ok(Resolved {
         head,
         args,

@@ -299,6 +299,7 @@ async fn finish(
     options: &PipelineOptions,
     run: &RunHandle,
 ) -> Result<CallEnd, JournalError> {
+    let redactor = ran.redactor;
     let (head, args, outcome) = match ran.ending {
         Ending::Over(outcome) => (ran.head, ran.args, outcome),
         Ending::Wait(ask) => match wait::answerable(&ask) {
@@ -309,7 +310,7 @@ async fn finish(
             }
         },
     };
-    let bounded = bound::bound(head, args, outcome, options, run).await;
+    let bounded = bound::bound(head, args, outcome, &redactor, options, run).await;
     let recorded = record::record(bounded, run).await?;
     Ok(CallEnd::Output(recorded.output))
 }

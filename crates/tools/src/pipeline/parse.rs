@@ -21,9 +21,10 @@ pub(crate) struct Parsed {
 }
 
 pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
-    let head = Head {
+    let mut head = Head {
         id: call.id,
         name: call.name,
+        resolved: None,
         raw: call.arguments.raw,
         written: None,
         presets: None,
@@ -36,6 +37,7 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
                 Found::NotPermitted | Found::Unknown(_) => None,
             };
             let error = malformed(&fault, &head.raw, spec);
+            head.resolve(spec);
             let text = Value::String(head.raw.to_string());
             Err(Refusal::new(head, text, error))
         }

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{Ask, CallId, ErrorInfo, Outcome, RawCall};
+use outfitter_core::{Ask, CallId, ErrorInfo, Outcome, RawCall, ToolName, ToolSpec};
 use serde_json::Value;
 
 use super::{Ending, Ran};
 use crate::Redactor;
 use crate::presets::OfTool;
+use crate::redact::Printed;
 
 /// What a call is, at every stage.
 pub(crate) struct Head {
     pub(crate) id: CallId,
     /// The name as it was called by.
     pub(crate) name: String,
+    /// The tool's own name, where that is another.
+    pub(crate) resolved: Option<ToolName>,
     /// The text of the arguments.
     pub(crate) raw: Arc<str>,
     /// The arguments as they were written, where presets were put to them.
@@ -23,6 +26,12 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Remembers the tool's own name, where it was called by another.
+    pub(crate) fn resolve(&mut self, spec: Option<&ToolSpec>) {
+        let name = spec.map(|spec| &spec.name);
+        self.resolved = name.filter(|name| name.as_str() != self.name).cloned();
+    }
+
     /// What is recorded of the arguments: what was written.
     pub(crate) fn recorded<'a>(&'a self, args: &'a Value) -> &'a Value {
         self.written.as_ref().unwrap_or(args)
@@ -60,6 +69,7 @@ impl Refusal {
         let head = Head {
             id: call.id,
             name: call.name,
+            resolved: None,
             raw: call.arguments.raw,
             written: None,
             presets: None,
@@ -71,6 +81,7 @@ impl Refusal {
     pub(crate) fn into_ran(self, redactor: &Redactor) -> Ran {
         Ran {
             args: redactor.shown(self.head.recorded(&self.args)),
+            redactor: redactor.of_call(&self.args, Printed::No),
             head: self.head,
             ending: self.ending,
         }

@@ -51,6 +51,7 @@ fn a_resumed_run_gives_the_result_of_the_call_and_does_not_tell_it_again() {
                 "msg_7",
                 ToolOutput {
                     tool_name: "ask_user".to_owned(),
+                    resolved: None,
                     tool_call_id: call("call_2"),
                     tool_call_args: json!({"message": "Which colour?"}),
                     status: Status::Success,
@@ -159,6 +160,7 @@ fn the_metadata_of_a_result_says_what_a_model_does_not_read() {
     let artifact = ArtifactId::new("art_1").unwrap();
     let output = ToolOutput {
         tool_name: "project_cli".to_owned(),
+        resolved: None,
         tool_call_id: call("call_1"),
         tool_call_args: json!({"x": null}),
         status: Status::Partial,

@@ -245,6 +245,7 @@ impl Writer {
         let output = if well {
             ToolOutput {
                 tool_name: "do".to_owned(),
+                resolved: None,
                 tool_call_id: id.clone(),
                 tool_call_args: json!({}),
                 status: Status::Success,

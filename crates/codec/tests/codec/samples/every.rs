@@ -45,6 +45,7 @@ pub(crate) fn full_output() -> ToolOutput {
     let artifact = ArtifactId::new("art_1").unwrap();
     ToolOutput {
         tool_name: "grep".to_owned(),
+        resolved: None,
         tool_call_id: call("call_1"),
         tool_call_args: json!({"pattern": "x", "limit": null}),
         status: Status::Error,

@@ -73,6 +73,7 @@ pub(crate) fn run() -> Vec<Event> {
     };
     let output = ToolOutput {
         tool_name: "execute_shell_command".to_owned(),
+        resolved: None,
         tool_call_id: call("call_1"),
         tool_call_args: arguments.clone(),
         status: Status::Success,
