@@ -357,6 +357,16 @@ pub(super) fn remove_empty(groups: &mut Vec<PathBuf>) {
     });
 }
 
+/// Whether a process is no more, or only its exit code, which nobody may ever collect.
+fn is_gone(pid: &str) -> bool {
+    let Ok(stat) = fs::read_to_string(Path::new("/proc").join(pid).join("stat")) else {
+        return !Path::new("/proc").join(pid).exists();
+    };
+    // The state stands behind the name, which may hold anything but ends there.
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|rest| rest.starts_with(['Z', 'X']))
+}
+
 /// Groups whose supervisors were killed: they are empty, and their makers are gone.
 fn remove_the_left_behind(above: &Path) {
     let Ok(entries) = fs::read_dir(above) else {
@@ -365,7 +375,7 @@ fn remove_the_left_behind(above: &Path) {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let maker = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
-        if maker.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+        if maker.is_some_and(is_gone) {
             // One that is not empty stays.
             let _ = fs::remove_dir(entry.path());
         }

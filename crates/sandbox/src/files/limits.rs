@@ -47,6 +47,8 @@ impl Default for FileLimits {
     }
 }
 
+/// Linux takes no longer path.
+pub(super) const MAX_PATH_BYTES: usize = 4095;
 /// The most bytes one read gives; the caller reads on from there.
 pub(super) const MAX_READ_BYTES: u64 = 8 << 20;
 /// The piece in which whole files are hashed.

@@ -6,6 +6,7 @@ use outfitter_core::{FileRef, FilesError, Reach};
 use rustix::io::Errno;
 
 use super::error::{Failure, failed, invalid, protected};
+use super::limits::MAX_PATH_BYTES;
 use super::machine::{Machine, Pin};
 use super::root::{LastLink, Root};
 use super::session::Inner;
@@ -13,9 +14,6 @@ use crate::protected::Protected;
 
 /// Spellings of the home directory at the start of a path.
 const HOME_WORDS: [&str; 3] = ["~", "$HOME", "${HOME}"];
-
-/// Linux takes no longer path.
-const MAX_PATH_BYTES: usize = 4095;
 
 /// Where a path points by its text: a root and a path relative to it. Nothing is decided yet.
 pub(super) struct Place<'a, M: Machine> {

@@ -101,7 +101,13 @@ impl RemoteCommand {
                     self.learn(said);
                     self.drained = Some(Box::pin(sleep(DRAIN)));
                 }
-                () = or_never(&mut self.drained) => break,
+                () = or_never(&mut self.drained) => {
+                    // Who is known to be there still is told as that.
+                    if self.over.survivors.is_empty() {
+                        self.over.notices.push(held_open());
+                    }
+                    break;
+                }
                 message = self.channel.wait(), if !self.is_silent => match message {
                     Some(ChannelMsg::Data { data }) => {
                         return Happened::Printed(Stream::Stdout, data);
@@ -159,6 +165,16 @@ impl RemoteCommand {
 
 const LOST: &str =
     "the connection to the other machine was lost; how the command ended is not known";
+
+/// Said where the output does not end with all that was found.
+fn held_open() -> String {
+    format!(
+        "its output is held open on the other machine, {} s after all that was found of it had been \
+         ended: something that left its session, its parents and its environment (`OUTFITTER_JOB`) \
+         may live on there",
+        DRAIN.as_secs()
+    )
+}
 
 const UNKNOWN: &str = "the other machine did not say whether its processes are gone; it ends them \
     by itself once the connection is closed";

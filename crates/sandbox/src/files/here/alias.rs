@@ -1,12 +1,15 @@
 //! What paths lead to, for rules: by their text and by what is there now. Nothing is opened, and a
 //! rule is no wall, so what changes between this look and the next matters to nobody.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use outfitter_core::LeadsTo;
 use rustix::fs::{AtFlags, CWD, statat};
+use rustix::io::Errno;
 
 use super::Here;
+use crate::files::limits::MAX_LINKS;
 use crate::files::place::spelled;
 use crate::files::session::Inner;
 
@@ -16,16 +19,31 @@ pub(super) fn leads_to(files: &Inner<Here>, path: &str) -> LeadsTo {
 }
 
 fn real(files: &Inner<Here>, path: &str) -> Option<String> {
-    let absolute = absolute(files, path)?;
-    let mut missing = Vec::new();
-    let mut there: &Path = &absolute;
+    let mut there = absolute(files, path)?;
+    let mut missing: Vec<OsString> = Vec::new();
+    let mut links = 0;
     loop {
-        if let Ok(mut real) = there.canonicalize() {
-            real.extend(missing.iter().rev());
-            return real.into_os_string().into_string().ok();
+        match there.canonicalize() {
+            Ok(mut real) => {
+                real.extend(missing.iter().rev());
+                return real.into_os_string().into_string().ok();
+            }
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return None,
+            Err(_) => {}
         }
-        missing.push(there.file_name()?);
-        there = there.parent()?;
+        // A link to what is not there leads there all the same.
+        if let Ok(target) = there.read_link() {
+            links += 1;
+            if links > MAX_LINKS {
+                return None;
+            }
+            there.pop();
+            there.push(target);
+            there.extend(missing.drain(..).rev());
+        } else {
+            missing.push(there.file_name()?.to_owned());
+            there.pop();
+        }
     }
 }
 

@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use outfitter_core::{FileKind, FilesError};
+use outfitter_core::{FileKind, FilesError, LeadsTo};
 use rustix::io::Errno;
 
 use super::reader::Reader;
-use super::resolve;
+use super::{leads, resolve};
 use crate::files::error::Failure;
 use crate::files::facts::{Facts, Pinned};
 use crate::files::limits::FileLimits;
@@ -16,6 +16,7 @@ use crate::files::machine::{Below, Entry, Listing, Machine, OpenFile, Pin};
 use crate::files::place::Place;
 use crate::files::repository::{MAX_ANCESTORS, SIGNS, are_metadata};
 use crate::files::root::{LastLink, Rights, Root};
+use crate::files::session::Inner;
 use crate::ssh::sftp::{Attrs, Fault, Handle, OpenFlags, Sftp};
 use crate::startup;
 
@@ -265,6 +266,10 @@ impl Machine for Sftp {
 
     fn may_fetch(limits: &FileLimits) -> u64 {
         limits.max_fetched_bytes
+    }
+
+    fn leads_to(files: &Inner<Self>, path: &str) -> LeadsTo {
+        leads::leads_to(files, path)
     }
 
     /// Whether configuration in the root is a link that leads to this path, or to a directory above

@@ -8,12 +8,13 @@
 //!
 //! - `machine`: what SFTP can do
 //! - `resolve`: from a path to a name there
+//! - `leads`: what a path leads to, for rules
 //! - `reader`: a file that is searched, fetched in pieces
 //!
 //! Files have no identity that SFTP shows: what is protected is known by its path alone, and a hard
-//! link to it under another name is not. What a path leads to is not told to rules, so that they
-//! fail closed: it would have to be asked there, and they ask without waiting.
+//! link to it under another name is not.
 
+mod leads;
 mod machine;
 mod reader;
 mod resolve;

@@ -134,11 +134,11 @@ fn refuse_protected(place: &Place<'_, Sftp>, real: &str) -> Result<(), Failure> 
 }
 
 /// The parts of a path, the first one last.
-fn turned(path: &str) -> Vec<String> {
+pub(super) fn turned(path: &str) -> Vec<String> {
     let parts = visible_parts(path).into_iter().rev();
     parts.map(ToOwned::to_owned).collect()
 }
 
-fn joined(parts: &[String]) -> String {
+pub(super) fn joined(parts: &[String]) -> String {
     format!("/{}", parts.join("/"))
 }

@@ -193,6 +193,11 @@ const NOT_OF_A_TEST: &[(&str, &[&str], &str)] = &[
         "the file is in the memory of a `/dev/shm` of the command's own",
     ),
     (
+        "limits::a_process_that_goes_on_at_the_signal_of_the_limit_is_killed",
+        &["Partial", "Bwrap"],
+        "the same limit of one process, whatever holds it besides",
+    ),
+    (
         "limits::both_limits_hold_by_version_2_where_it_has_their_controllers",
         &["Partial", "Passthrough"],
         "the same groups by the same code",

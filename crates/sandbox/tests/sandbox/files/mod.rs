@@ -9,6 +9,7 @@ pub(crate) mod denied;
 mod escape;
 mod find;
 mod fuzz;
+mod leads;
 mod left;
 mod list;
 mod odd;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use outfitter_core::{
     Bytes, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
-    List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
+    LeadsTo, List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
 };
 use outfitter_sandbox::{FileLimits, LocalFiles, ProcessSandbox, Protected};
 use tempfile::TempDir;
@@ -245,6 +245,10 @@ impl Files for Theirs {
 
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError> {
         self.0.files().export(from, to).await
+    }
+
+    fn leads_to(&self, path: &str) -> LeadsTo {
+        self.0.files().leads_to(path)
     }
 }
 

@@ -305,7 +305,7 @@ async fn many_calls_at_once_each_get_their_own_answer() {
 
 /// It knows no more than how they are spelled, and a rule must not take that for what they are.
 #[tokio::test]
-async fn what_a_path_leads_to_there_is_unknown_to_rules_and_not_itself() {
+async fn where_nobody_can_wait_what_a_path_leads_to_is_unknown_and_not_itself() {
     let Some(server) = Server::start() else {
         return;
     };
@@ -313,7 +313,20 @@ async fn what_a_path_leads_to_there_is_unknown_to_rules_and_not_itself() {
     let workspace = server.path("workspace");
     fs::create_dir(workspace.join("secrets")).unwrap();
     symlink("secrets", workspace.join("docs")).unwrap();
+    // One thread has to ask and to drive the connection.
     assert_eq!(sandbox.files().leads_to("docs/k"), LeadsTo::Unknown);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn where_the_machine_does_not_answer_what_a_path_leads_to_is_unknown() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let sandbox = open(server.session(server.remote())).await.unwrap();
+    let known = sandbox.files().leads_to("docs");
+    assert!(matches!(known, LeadsTo::Path(_)), "{known:?}");
+    server.stop();
+    assert_eq!(sandbox.files().leads_to("docs"), LeadsTo::Unknown);
 }
 
 #[rstest]

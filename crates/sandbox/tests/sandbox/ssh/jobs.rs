@@ -239,6 +239,40 @@ async fn a_child_that_keeps_the_output_open_does_not_hold_the_call() {
     gone("86413").await;
 }
 
+/// It was not found, lived on, and the result said nothing of it.
+#[rstest]
+#[case::at_its_end("exit 3", LIVENESS)]
+#[case::at_its_deadline("sleep 86420", Duration::from_secs(4))]
+#[tokio::test]
+async fn what_cannot_be_found_and_holds_the_output_open_went_unsaid(
+    #[case] then: &str,
+    #[case] timeout: Duration,
+) {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let mark = format!("864{}{}", std::process::id(), then.len());
+    let line = format!(
+        "(setsid env -i sh -c 'touch up; exec sleep {mark}' &); until [ -e up ]; do sleep 0.05; done; \
+         {then}"
+    );
+    let mut command = shell(&line);
+    command.timeout = timeout;
+    let exit = ended(&sandbox, command).await;
+    for pid in alive(&mark) {
+        let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    let told: Vec<&String> = exit
+        .notices
+        .iter()
+        .filter(|notice| notice.contains("may live on there"))
+        .collect();
+    assert_eq!(told.len(), 1, "{exit:?}");
+    assert_eq!(exit.survivors, Vec::<u32>::new());
+}
+
 #[tokio::test]
 async fn the_end_of_the_session_ends_its_jobs() {
     let Some(server) = Server::start() else {
