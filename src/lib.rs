@@ -27,9 +27,9 @@ pub use outfitter_tools::__private;
 
 pub use cli::main;
 pub use outfit::{
-    BackendFound, BuildError, Builder, DeleteError, IdleKey, IdleKeys, Leftovers, Needed,
-    Outfitter, Pending, ReloadRefused, SETTLE_TIME, Served, ServedPrincipals, SessionInUse,
-    SessionLock, SessionOptions, UncheckedKey,
+    BackendFound, BuildError, Builder, DeleteError, IdleKey, IdleKeys, KeyFault, Leftovers, Needed,
+    NotHeld, Outfitter, Pending, ReloadRefused, SETTLE_TIME, Served, ServedPrincipals, SessionLock,
+    SessionOptions, UncheckedKey,
 };
 pub use outfitter_agent::{Agent, EventQueue, Input, NoSubscriber, RunEnd, RunError, Session};
 pub use outfitter_core::*;

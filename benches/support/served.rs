@@ -112,6 +112,7 @@ fn server(whole: &Arc<Outfitter>, behind: Behind) -> Server {
             role: Role::User,
         }),
         directory: served.clone(),
+        belongings: served.clone(),
         holds: Some(served),
         mcp: Some(mcp),
         config: ServerConfig::default(),

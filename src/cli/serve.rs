@@ -24,7 +24,7 @@ use crate::outfit::{Needed, Outfitter, Served, ServedPrincipals};
 
 /// Runs `serve`, until it is told to stop.
 pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Stop> {
-    let (_, whole) = at.outfit(args.flags())?;
+    let (_, whole) = at.outfit(args.flags()).inspect_err(|stop| list(at, stop))?;
     let address = address(&whole.config().server.bind)?;
     let whole = Arc::new(whole);
     runtime()?.block_on(async {
@@ -33,6 +33,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         // Whatever of it is slow, callers are answered meanwhile.
         whole.begin()?;
         whole.sweep_passing().await;
+        whole.finish_deletions().await;
         let served = Arc::new(Served::new(whole.clone()));
         let host = Host::new(Arc::new(whole.served_agent()), served.clone());
         let (tell, told) = watch::channel(());
@@ -43,6 +44,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
             host,
             principals: Arc::new(ServedPrincipals::new(whole.clone())),
             directory: served.clone(),
+            belongings: served.clone(),
             holds: Some(served),
             mcp: Some(Box::new(move |calls| {
                 mounted(McpService::new(gateway(calls)))
@@ -84,6 +86,18 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         ended??;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// Who reads the log of a server wants all that is wrong, not the first of it.
+fn list(at: &Invocation<'_>, stop: &Stop) {
+    if let Stop::Failed(failure) = stop
+        && failure.problems.len() > 1
+        && !at.global.json
+    {
+        for problem in &failure.problems {
+            at.out.tell(&format!("{problem}\n"));
+        }
+    }
 }
 
 /// Says that it serves, and ends once what is configured has turned out never to work. Programs

@@ -17,7 +17,7 @@ use super::failure::{Failure, Stop};
 use super::output::Output;
 use crate::config::{FlagValue, Loaded};
 use crate::outfit::{
-    BuildError, DeleteError, Needed, Outfitter, Pending, SessionLock, SessionOptions,
+    BuildError, DeleteError, Needed, NotHeld, Outfitter, Pending, SessionLock, SessionOptions,
 };
 use crate::render::{Answer, Detail, Renderer, To, View};
 
@@ -60,8 +60,14 @@ impl From<DeleteError> for Failure {
     fn from(error: DeleteError) -> Self {
         match error {
             DeleteError::Store(error) => error.into(),
-            error @ DeleteError::Stays(_) => Self::of(Code::Unavailable, &error)
-                .with_hint("it is still there; remove what stays, then delete it once more"),
+            DeleteError::Stays(stays) => {
+                let info = stays.to_info();
+                let failure = Self::of(info.code, &stays);
+                match info.hint {
+                    Some(hint) => failure.with_hint(hint),
+                    None => failure,
+                }
+            }
         }
     }
 }
@@ -70,24 +76,26 @@ impl Invocation<'_> {
     /// The whole, put together from the configuration and the command's own flags.
     pub(crate) fn outfit(&self, flags: Vec<FlagValue>) -> Result<(Loaded, Outfitter), Stop> {
         let loaded = self.load(flags)?;
-        let whole = self.build(loaded.config.clone())?;
+        let whole = self.build(&loaded)?;
         Ok((loaded, whole))
     }
 
     /// The whole, put together from this configuration.
-    pub(crate) fn build(&self, config: crate::config::Config) -> Result<Outfitter, Stop> {
-        Ok(self.builder(config).build()?)
+    pub(crate) fn build(&self, loaded: &Loaded) -> Result<Outfitter, Stop> {
+        self.builder(loaded.config.clone())
+            .build()
+            .map_err(|error| not_built(error, loaded))
     }
 
     /// The same for what is done in no session: that leaves none behind.
-    pub(crate) fn build_without_sessions(
-        &self,
-        config: crate::config::Config,
-    ) -> Result<Outfitter, Stop> {
-        Ok(self.builder(config).without_sessions().build()?)
+    pub(crate) fn build_without_sessions(&self, loaded: &Loaded) -> Result<Outfitter, Stop> {
+        self.builder(loaded.config.clone())
+            .without_sessions()
+            .build()
+            .map_err(|error| not_built(error, loaded))
     }
 
-    fn builder(&self, config: crate::config::Config) -> crate::Builder {
+    pub(super) fn builder(&self, config: crate::config::Config) -> crate::Builder {
         let builder = crate::Builder::new(config, self.env.clone())
             .supervisor(outfitter_process::SupervisorProgram::this_binary());
         (self.customise)(builder)
@@ -193,6 +201,18 @@ impl Invocation<'_> {
     }
 }
 
+/// Names that mean nothing are told as all that is wrong with a configuration is.
+fn not_built(error: BuildError, loaded: &Loaded) -> Stop {
+    match error {
+        BuildError::Names(faults) => {
+            let mut problems = super::at_their_places(&faults, loaded);
+            problems.sort_by_key(|problem| problem.at.order());
+            crate::config::ConfigError::Problems(problems).into()
+        }
+        error => error.into(),
+    }
+}
+
 /// Which session, and what its next words are, where they are known.
 pub(crate) struct Which {
     pub(crate) id: SessionId,
@@ -207,10 +227,13 @@ impl From<SessionId> for Which {
 
 /// Holds a session for this process.
 pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock, Stop> {
-    whole.hold(session)?.map_err(|in_use| {
-        Failure::of(Code::Busy, &in_use)
-            .with_hint("wait for it, or use another --session")
-            .into()
+    whole.hold(session)?.map_err(|why| {
+        let failure = Failure::of(why.code(), &why);
+        let hint = match why {
+            NotHeld::InUse(_) => "wait for it, or use another --session".to_owned(),
+            NotHeld::HalfDeleted(id) => format!("`outfitter sessions delete {id}` ends that"),
+        };
+        failure.with_hint(hint).into()
     })
 }
 

@@ -190,13 +190,8 @@ async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
 }
 
 async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<ExitCode, Stop> {
-    // Whether there is one is asked first: to hold it would make a file for it.
-    whole
-        .log()
-        .read(&whole.local_scope(), id, Seq(1), 1)
-        .await?;
-    let _held = whole.hold(id)?.map_err(|in_use| {
-        Failure::of(Code::Busy, &in_use).with_hint(
+    let _held = whole.hold_to_delete(id)?.map_err(|in_use| {
+        Failure::of(in_use.code(), &in_use).with_hint(
             "wait until its run and its commands have ended; where `outfitter serve` has it, \
              `DELETE /v1/sessions/ID` there ends its commands and deletes it",
         )

@@ -6,39 +6,16 @@ use outfitter_core::{Code, ErrorInfo, FilesError, InvalidId, ModelError, Sandbox
 use outfitter_mcp::InvalidServer;
 use outfitter_tools::SourceRefused;
 
+use super::names::KeyFault;
+
+use super::NotHeld;
+
 /// Why the whole cannot be put together, or a session not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// A name in the configuration, or on the command line, that is no tool's.
-    #[error("find the tool {name:?} that {from} names")]
-    UnknownTool {
-        /// The name.
-        name: String,
-        /// Where it stands.
-        from: String,
-        /// Tools that were perhaps meant.
-        close: Vec<String>,
-    },
-    /// An argument that is set for a tool and cannot be.
-    #[error("set {parameter} of {tool}, as [tools] presets says: {why}")]
-    Preset {
-        /// The tool.
-        tool: String,
-        /// Its parameter.
-        parameter: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// A name in the configuration, or on the command line, that is no skill's.
-    #[error("find the skill {name:?} that {from} names")]
-    UnknownSkill {
-        /// The name.
-        name: String,
-        /// Where it stands.
-        from: String,
-        /// Skills that were perhaps meant.
-        close: Vec<String>,
-    },
+    /// Keys of the configuration that name what there is not, or set what cannot be: all of them.
+    #[error("accept the configuration: {}", first_of(.0))]
+    Names(Vec<KeyFault>),
     /// A program of the project can never be used as it is configured.
     #[error("use [commands]")]
     Commands(#[source] SettingsError),
@@ -83,6 +60,9 @@ pub enum BuildError {
         #[source]
         source: FilesError,
     },
+    /// The session cannot be held.
+    #[error(transparent)]
+    NotHeld(NotHeld),
     /// A directory of ours cannot be made.
     #[error("use the data directory {path}")]
     Data {
@@ -102,12 +82,8 @@ impl BuildError {
     #[must_use]
     pub fn to_info(&self) -> ErrorInfo {
         let (code, hint) = match self {
-            Self::UnknownTool { close, .. } | Self::UnknownSkill { close, .. } => (
-                Code::Usage,
-                (!close.is_empty()).then(|| format!("did you mean {}?", close.join(" or "))),
-            ),
             Self::Source(_)
-            | Self::Preset { .. }
+            | Self::Names(_)
             | Self::NoDataDir
             | Self::Commands(_)
             | Self::CommandTaken(_)
@@ -119,6 +95,7 @@ impl BuildError {
                 Some("--workspace names an existing directory".to_owned()),
             ),
             Self::StoreUrl(error) => (Code::Usage, Some(error.hint().to_owned())),
+            Self::NotHeld(why) => (why.code(), None),
             Self::Data { .. } => (Code::Unavailable, None),
             Self::Model(error) => (error.code(), error.to_info().hint),
             Self::Sandbox(error) => (
@@ -134,5 +111,13 @@ impl BuildError {
             Some(hint) => info.with_hint(hint),
             None => info,
         }
+    }
+}
+
+fn first_of(faults: &[KeyFault]) -> String {
+    match faults {
+        [] => String::new(),
+        [one] => one.to_string(),
+        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
     }
 }

@@ -1,5 +1,5 @@
-//! What a session has beside its log goes: the files of one that is deleted, the folder of a call in
-//! no session, and what programs left that could do neither.
+//! What nobody keeps goes: the folder of a call in no session, and what programs left that could not
+//! remove it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,9 +7,7 @@ use std::sync::Arc;
 use outfitter_core::{Scope, Seq, SessionId, StoreError};
 use outfitter_process::remains::{Removed, StaysBehind, remove_tree, remove_tree_in_pool};
 use outfitter_sandbox::occupied::Vacant;
-use outfitter_server::LeftBehind;
 
-use super::channels::Inboxes;
 use super::{Outfitter, SessionLock};
 
 /// The folders of sessions that are kept.
@@ -19,26 +17,17 @@ const SESSIONS: &str = "sessions";
 const PASSING: &str = "passing";
 
 /// The most folders that are looked at, of each kind.
-const MOST_LOOKED_AT: usize = 10_000;
+pub(super) const MOST_LOOKED_AT: usize = 10_000;
 
-/// Why a session is not deleted.
-#[derive(Debug, thiserror::Error)]
-pub enum DeleteError {
-    /// There is none, or the log cannot be written.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// Not all of it can be removed, so that it is still there.
-    #[error("delete the session: {}", .0.join("; "))]
-    Stays(Vec<String>),
-}
-
-/// Folders that no program is in.
+/// What lies there, though no program is at work on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Of calls in no session whose program was killed. The next such call removes them.
     pub passing: Vec<PathBuf>,
     /// Of sessions that the log does not know. Another log may, so nobody removes them unasked.
     pub unknown: Vec<PathBuf>,
+    /// Sessions whose deletion was broken off, or could not remove everything.
+    pub half_deleted: Vec<SessionId>,
 }
 
 impl Outfitter {
@@ -56,44 +45,6 @@ impl Outfitter {
         Arc::ptr_eq(&self.log, &self.stored)
     }
 
-    /// Removes the files of a session that is to be deleted, which whoever calls this holds, and
-    /// whose commands have ended.
-    pub(super) async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind {
-        let mut left = LeftBehind::default();
-        let workspace = self.served_workspace(scope, session);
-        // One that was never served has none, on another machine neither.
-        if workspace.symlink_metadata().is_ok() {
-            left.elsewhere
-                .extend(self.forget_remote(scope, session).await);
-        }
-        let folders = [
-            ("its folder", self.session_dir(scope, session)),
-            ("its workspace", workspace),
-        ];
-        for (what, folder) in folders {
-            if let Err(stays) = remove_tree_in_pool(folder).await {
-                let why = stays.sentence();
-                tracing::warn!(%session, "{what} stays behind: {why}");
-                left.here.push(format!("{what} stays behind: {why}"));
-            }
-        }
-        left
-    }
-
-    /// Removes what else a deleted session has beside its log and its artifacts, which whoever calls
-    /// this holds. Says what stays behind, one sentence each.
-    pub(super) async fn forget_rest(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
-        let letters = Inboxes::new(&self.data_dir, self.log.clone());
-        letters.forget(scope, session).await;
-        match SessionLock::forget(&self.locks(scope), session) {
-            Ok(()) => Vec::new(),
-            Err(error) => {
-                tracing::warn!(%error, %session, "the lock file of a deleted session stays behind");
-                vec![format!("its lock file stays behind: {error}")]
-            }
-        }
-    }
-
     /// Removes the folder of what was done in a session that is not kept.
     pub(super) async fn forget_session_dir(&self, scope: &Scope, session: &SessionId) {
         let removed = remove_tree_in_pool(self.session_dir(scope, session)).await;
@@ -106,29 +57,6 @@ impl Outfitter {
     /// Removes what a session of the person at this machine left on disk beside its log.
     pub async fn forget(&self, session: &SessionId) {
         self.forget_session_dir(&self.local_scope(), session).await;
-    }
-
-    /// Deletes a session of the person at this machine with all that belongs to it. Whoever calls
-    /// this [holds](Self::hold) it. Gives what stays behind elsewhere, one sentence each.
-    ///
-    /// # Errors
-    /// [`DeleteError`] when there is none, or it cannot be deleted: it is still there then.
-    pub async fn delete(&self, session: &SessionId) -> Result<Vec<String>, DeleteError> {
-        let scope = self.local_scope();
-        self.log.read(&scope, session, Seq(1), 1).await?;
-        // It may have been served.
-        let left = self.empty(&scope, session).await;
-        if !left.here.is_empty() {
-            return Err(DeleteError::Stays(left.here));
-        }
-        let mut left = left.elsewhere;
-        self.log.delete(&scope, session).await?;
-        if let Err(error) = self.artifacts.delete_session(&scope, session).await {
-            tracing::warn!(%error, %session, "artifacts of a deleted session stay behind");
-            left.push(format!("its artifacts stay behind: {error}"));
-        }
-        left.extend(self.forget_rest(&scope, session).await);
-        Ok(left)
     }
 
     /// Removes the folders of calls in no session whose program was killed.
@@ -148,6 +76,7 @@ impl Outfitter {
         Leftovers {
             passing: vacant(self.data_dir.join(PASSING)).await,
             unknown: self.unknown().await,
+            half_deleted: SessionLock::marked(&self.locks(&self.local_scope()), MOST_LOOKED_AT),
         }
     }
 

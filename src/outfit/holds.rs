@@ -8,7 +8,7 @@ use std::time::Duration;
 use outfitter_core::{Sandbox, Scope, SessionId};
 use tokio::task::JoinSet;
 
-use super::lock::{SessionInUse, SessionLock, is_there};
+use super::lock::{NotHeld, Purpose, SessionLock, admitted, is_there};
 
 /// Lock files that stay open between runs. A server makes one run after the other, and to open a
 /// file costs more than all else of a call that is not its own.
@@ -52,17 +52,21 @@ impl Holds {
     pub(super) fn take<E>(
         &self,
         place: Place,
-        open: impl FnOnce() -> Result<Result<SessionLock, SessionInUse>, E>,
-    ) -> Result<Result<HeldForRun, SessionInUse>, E> {
+        purpose: Purpose,
+        open: impl FnOnce() -> Result<Result<SessionLock, NotHeld>, E>,
+    ) -> Result<Result<HeldForRun, NotHeld>, E> {
         // Who finds no file here while a run holds the session finds it locked.
         let known = lock(&self.0.idle).remove(&place);
         let known = known.map(|idle| idle.file).filter(is_there);
         let held = match known.map(|file| (file.try_lock(), file)) {
-            Some((Ok(()), file)) => file,
-            Some((Err(TryLockError::WouldBlock), _)) => return Ok(Err(SessionInUse(place.1))),
+            Some((Ok(()), file)) => match admitted(purpose, &place.1, &file) {
+                Ok(()) => file,
+                Err(half_deleted) => return Ok(Err(half_deleted)),
+            },
+            Some((Err(TryLockError::WouldBlock), _)) => return Ok(Err(NotHeld::InUse(place.1))),
             Some((Err(TryLockError::Error(_)), _)) | None => match open()? {
                 Ok(lock) => lock.0,
-                Err(in_use) => return Ok(Err(in_use)),
+                Err(not_held) => return Ok(Err(not_held)),
             },
         };
         Ok(Ok(HeldForRun {
@@ -176,7 +180,7 @@ mod tests {
         let take = |name: &str| {
             let session = place(name).1;
             let open = || SessionLock::take(dir.path(), &session);
-            idle.take(place(name), open).unwrap()
+            idle.take(place(name), Purpose::Work, open).unwrap()
         };
         let session = place("s").1;
         for _ in 0..3 {

@@ -17,9 +17,10 @@ use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry
 use super::channels::{Inboxes, channels};
 use super::connections::Connections;
 use super::contacts::{Programs, ProjectContacts};
+use super::lock::Purpose;
 use super::model::{self, NoModel, OnDemand};
 use super::session::LOCAL;
-use super::{BuildError, SessionInUse, SessionLock, settings};
+use super::{BuildError, NotHeld, SessionLock, settings};
 use crate::config::Config;
 use crate::env::Environment;
 
@@ -272,28 +273,38 @@ impl Outfitter {
     /// it meanwhile.
     ///
     /// # Errors
-    /// [`BuildError::Data`] when the lock cannot be made; the inner [`SessionInUse`] when another
+    /// [`BuildError::Data`] when the lock cannot be made; the inner [`NotHeld`] when another
+    /// process holds it, or it is half deleted.
+    pub fn hold(&self, session: &SessionId) -> Result<Result<SessionLock, NotHeld>, BuildError> {
+        self.hold_in(Purpose::Work, &self.local_scope(), session)
+    }
+
+    /// The same to [delete](Self::delete) it, also where its deletion was broken off.
+    ///
+    /// # Errors
+    /// [`BuildError::Data`] when the lock cannot be made; the inner [`NotHeld::InUse`] when another
     /// process holds it.
-    pub fn hold(
+    pub fn hold_to_delete(
         &self,
         session: &SessionId,
-    ) -> Result<Result<SessionLock, SessionInUse>, BuildError> {
-        self.hold_in(&self.local_scope(), session)
+    ) -> Result<Result<SessionLock, NotHeld>, BuildError> {
+        self.hold_in(Purpose::Deletion, &self.local_scope(), session)
     }
 
     /// The same for a session of anybody.
     pub(super) fn hold_in(
         &self,
+        purpose: Purpose,
         scope: &Scope,
         session: &SessionId,
-    ) -> Result<Result<SessionLock, SessionInUse>, BuildError> {
+    ) -> Result<Result<SessionLock, NotHeld>, BuildError> {
         let dir = self.locks(scope);
         let data = |source| BuildError::Data {
             path: dir.display().to_string(),
             source,
         };
         create_private_dir(&dir).map_err(data)?;
-        SessionLock::take(&dir, session).map_err(data)
+        SessionLock::take_for(purpose, &dir, session).map_err(data)
     }
 
     pub(super) fn locks(&self, scope: &Scope) -> PathBuf {

@@ -8,21 +8,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use outfitter_agent::{Session, SessionSource, Told};
+use outfitter_agent::{Belongings, LeftBehind, Session, SessionSource, Told};
 use outfitter_core::{
     Attended, CallHostError, ErrorInfo, Generation, Grant, Listing, NameSet, Principal, Role,
     Sandbox, SandboxError, Scope, Selection, SessionFacts, SessionId,
 };
-use outfitter_server::{
-    Caller, Directory, LeftBehind, LocalPrincipals, Principals, SessionHold, SessionHolds,
-};
+use outfitter_server::{Caller, Directory, LocalPrincipals, Principals, SessionHold, SessionHolds};
 use outfitter_store::{create_private_dir, path_segment};
 use outfitter_tools::ToolProxy;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 use super::holds::{HeldForRun, Holds};
-use super::{BuildError, Needed, Outfitter};
+use super::lock::Purpose;
+use super::{BuildError, Needed, NotHeld, Outfitter, SessionLock};
 use crate::config::Config;
 
 /// Sandboxes that are kept for their next run. The one used longest ago goes first, unless a
@@ -107,6 +106,9 @@ impl Served {
         let (proxy, place) = lock(&self.sessions).take(key, role, || self.sealed(role));
         let opened = place
             .get_or_try_init(|| async {
+                if SessionLock::is_marked(&self.whole.locks(scope), id) {
+                    return Err(BuildError::NotHeld(NotHeld::HalfDeleted(id.clone())));
+                }
                 create_private_dir(&workspace).map_err(|source| BuildError::Data {
                     path: workspace.display().to_string(),
                     source,
@@ -185,12 +187,14 @@ impl Sessions {
     }
 
     /// A session whose workspace is not where it was any more was deleted by another process, or
-    /// with it: what is open leads nowhere.
-    fn forget_what_is_gone(&mut self, key: &(Scope, SessionId), workspace: &Path) {
+    /// with it: what is open leads nowhere. Says whether it was so.
+    fn forget_what_is_gone(&mut self, key: &(Scope, SessionId), workspace: &Path) -> bool {
         let open = self.kept.get(key).and_then(|kept| kept.place.get());
-        if open.is_some_and(|open| open.workspace != identity(workspace)) {
+        let is_gone = open.is_some_and(|open| open.workspace != identity(workspace));
+        if is_gone {
             self.kept.remove(key);
         }
+        is_gone
     }
 
     /// Many at a time: to find one takes a look at all.
@@ -314,22 +318,40 @@ impl Directory for Served {
         jobs.filter_map(|job| serde_json::to_value(job).ok())
             .collect()
     }
+}
 
-    async fn end_jobs(&self, scope: &Scope, session: &SessionId) {
+/// As the whole's, but commands of its sessions run here.
+#[async_trait]
+impl Belongings for Served {
+    async fn mark(&self, scope: &Scope, session: &SessionId) -> Result<(), String> {
+        self.whole.mark(scope, session).await
+    }
+
+    async fn is_marked(&self, scope: &Scope, session: &SessionId) -> bool {
+        self.whole.is_marked(scope, session).await
+    }
+
+    async fn end_jobs(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        let mut left = Vec::new();
         let sandbox = lock(&self.sessions).sandbox(&(scope.clone(), session.clone()));
-        let Some(sandbox) = sandbox else { return };
+        let Some(sandbox) = sandbox else { return left };
         for job in sandbox.jobs().into_iter().filter(|job| job.running) {
             match sandbox.kill(&job.id, JOB_GRACE).await {
                 Ok(killed) if killed.survivors.is_empty() => {}
                 Ok(killed) => {
-                    let left = killed.survivors;
-                    tracing::warn!(?left, %session, "processes of a deleted session go on");
+                    let pids = killed.survivors;
+                    left.push(format!("processes of it could not be ended: {pids:?}"));
                 }
                 // It has ended by itself.
                 Err(SandboxError::NotFound(_)) => {}
-                Err(error) => tracing::warn!(%error, %session, "a command could not be ended"),
+                Err(error) => left.push(format!(
+                    "its command {} could not be ended: {}",
+                    job.id,
+                    outfitter_core::chain(&error)
+                )),
             }
         }
+        left
     }
 
     async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind {
@@ -339,8 +361,8 @@ impl Directory for Served {
         self.whole.empty(scope, session).await
     }
 
-    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
-        self.whole.forget_rest(scope, session).await
+    async fn unmark(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        self.whole.unmark(scope, session).await
     }
 }
 
@@ -352,13 +374,40 @@ impl SessionHolds for Served {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Box<dyn SessionHold>, CallHostError> {
+        let held = self.hold_for(Purpose::Work, scope, session)?;
+        let workspace = self.whole.served_workspace(scope, session);
+        let key = (scope.clone(), session.clone());
+        // It was deleted by another process after it was opened here and before it was held.
+        if lock(&self.sessions).forget_what_is_gone(&key, &workspace) {
+            return Err(CallHostError::Busy(session.clone()));
+        }
+        Ok(held)
+    }
+
+    fn hold_to_delete(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<Box<dyn SessionHold>, CallHostError> {
+        self.hold_for(Purpose::Deletion, scope, session)
+    }
+}
+
+impl Served {
+    fn hold_for(
+        &self,
+        purpose: Purpose,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<Box<dyn SessionHold>, CallHostError> {
+        let open = || self.whole.hold_in(purpose, scope, session);
         let place = (scope.clone(), session.clone());
-        match self
-            .holds
-            .take(place, || self.whole.hold_in(scope, session))
-        {
+        match self.holds.take(place, purpose, open) {
             Ok(Ok(lock)) => Ok(Box::new(lock)),
-            Ok(Err(_)) => Err(CallHostError::Busy(session.clone())),
+            Ok(Err(NotHeld::InUse(session))) => Err(CallHostError::Busy(session)),
+            Ok(Err(half_deleted @ NotHeld::HalfDeleted(_))) => {
+                Err(unavailable(&BuildError::NotHeld(half_deleted)))
+            }
             Err(error) => Err(CallHostError::Unavailable(error.to_info().message)),
         }
     }

@@ -9,7 +9,7 @@ use outfitter_core::{
 };
 
 use crate::Outfitter;
-use crate::outfit::{BuildError, DeleteError};
+use crate::outfit::{BuildError, DeleteError, NotHeld};
 
 /// Entries read at a time.
 const PAGE: u32 = 1_000;
@@ -72,6 +72,9 @@ pub enum ConversationError {
     /// Another process works on it.
     #[error("save the conversation: another process works on it")]
     InUse,
+    /// Its deletion was broken off: [`clear`](Conversations::clear) finishes it.
+    #[error("save the conversation: its deletion has begun and is not at its end")]
+    HalfDeleted,
     /// It cannot be held.
     #[error(transparent)]
     Hold(#[from] BuildError),
@@ -150,7 +153,8 @@ impl Conversations<'_> {
     /// # Errors
     /// [`ConversationError`].
     pub async fn clear(&self, session: &SessionId) -> Result<(), ConversationError> {
-        let _held = self.hold(session)?;
+        let held = self.0.hold_to_delete(session)?;
+        let _held = held.map_err(not_held)?;
         match self.0.delete(session).await {
             Ok(_) | Err(DeleteError::Store(StoreError::NotFound(_))) => Ok(()),
             Err(DeleteError::Store(error)) => Err(error.into()),
@@ -160,7 +164,7 @@ impl Conversations<'_> {
 
     fn hold(self, session: &SessionId) -> Result<crate::SessionLock, ConversationError> {
         let held = self.0.hold(session)?;
-        held.map_err(|_| ConversationError::InUse)
+        held.map_err(not_held)
     }
 
     async fn stored(self, session: &SessionId) -> Result<Stored, StoreError> {
@@ -232,6 +236,13 @@ impl Conversations<'_> {
                 body: EntryBody::Event(event),
             })
             .collect()
+    }
+}
+
+fn not_held(why: NotHeld) -> ConversationError {
+    match why {
+        NotHeld::InUse(_) => ConversationError::InUse,
+        NotHeld::HalfDeleted(_) => ConversationError::HalfDeleted,
     }
 }
 

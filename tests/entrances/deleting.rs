@@ -164,3 +164,118 @@ fn to_delete_what_is_not_there_made_a_file_for_it(#[values("cli", "http")] way: 
     }
     assert_eq!(left(&world, session), [] as [PathBuf; 0]);
 }
+
+/// What lies in the way of the deletion of a session, after its files are gone.
+fn put_in_the_way(world: &World, session: &str) -> PathBuf {
+    let stuck = world.data(&format!("artifacts/local/local/{session}/stuck"));
+    std::fs::create_dir_all(&stuck).unwrap();
+    stuck
+}
+
+#[rstest]
+fn a_deletion_that_failed_half_way_broke_the_session_for_the_server_that_had_it(
+    #[values("cli", "http")] first: &str,
+    #[values("cli", "http")] then: &str,
+) {
+    let world = world();
+    let serving = Serving::start(&world);
+    let session = "idle-at-the-server";
+    let path = format!("/v1/sessions/{session}");
+    let write = json!({"path": "kept.txt", "content": "kept"});
+    serving.at.call(session, "file_write", &write).is(200);
+    serving.at.run(session);
+    let ran = json!({"command": "echo it ran > ran.txt; cat ran.txt"});
+    serving.at.call(session, "run_command", &ran).is(200);
+
+    let stuck = put_in_the_way(&world, session);
+    let why = if first == "cli" {
+        let refused = world
+            .run(&["sessions", "delete", session, "--json"])
+            .exits(1);
+        refused.json()["error"].clone()
+    } else {
+        let refused = serving.at.delete(&path);
+        refused.is_problem(503, "unavailable");
+        refused.json()
+    };
+    assert_eq!(why["code"], "unavailable", "{why}");
+    let hint = why["hint"].as_str().unwrap();
+    assert!(hint.contains("once more"), "{why}");
+    let message = why["message"].as_str().or(why["detail"].as_str()).unwrap();
+    assert!(message.contains("its artifacts stay behind: "), "{why}");
+
+    // It is not half there for anybody, and says what to do.
+    let body = json!({"session_id": session, "input": "go on"});
+    let refused = serving.at.post("/v1/runs", &body);
+    refused.is_problem(503, "unavailable");
+    assert!(
+        refused.text.contains("delete it once more"),
+        "{}",
+        refused.text
+    );
+    let refused = serving.at.call(session, "run_command", &ran).is(503);
+    assert!(
+        refused.text.contains("delete it once more"),
+        "{}",
+        refused.text
+    );
+    let run = ["run", "--session", session, "go on"];
+    let refused = world.run(&run).exits(1);
+    let hint = format!("hint: `outfitter sessions delete {session}` ends that");
+    assert!(refused.stderr.contains(&hint), "{}", refused.shown());
+    let doctor = world.run(&["doctor", "--json"]).json();
+    assert!(doctor.to_string().contains(session), "{doctor}");
+
+    std::fs::remove_dir(stuck).unwrap();
+    if then == "cli" {
+        world.run(&["sessions", "delete", session]).exits(0);
+    } else {
+        serving.at.delete(&path).is(204);
+    }
+    assert_eq!(left(&world, session), [] as [PathBuf; 0]);
+    // The server works in a new one of the name.
+    let told = serving.at.call(session, "run_command", &ran).is(200).json();
+    assert_eq!(told["result"]["stdout"], "it ran\n", "{told}");
+    let list = serving.at.call(session, "list_dir", &json!({})).is(200);
+    assert!(!list.text.contains("kept.txt"), "{}", list.text);
+    serving.at.run(session);
+    serving.stop();
+}
+
+/// The files go first, and there are many: it is killed while they go.
+#[rstest]
+fn a_deletion_that_was_killed_left_half_a_session(#[values("delete", "serve")] then: &str) {
+    let world = world();
+    let session = "killed-in-the-middle";
+    let calculated = r#"{"expression":"1"}"#;
+    let call = ["tools", "call", "calculator", "--session", session];
+    world
+        .run(&[&call[..], &["--args", calculated]].concat())
+        .exits(0);
+    let own = world.data(&format!("sessions/local/local/{session}"));
+    let many = world.data(&format!("files/local/local/{session}"));
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::create_dir_all(&many).unwrap();
+    for file in 0..30_000 {
+        std::fs::write(many.join(file.to_string()), "").unwrap();
+    }
+    let running = world.start(&["sessions", "delete", session]);
+    soon(|| (!own.exists()).then_some(()));
+    running.signal(rustix::process::Signal::KILL);
+    let ended = running.wait();
+    assert_eq!(ended.code, None, "{}", ended.shown());
+    let run = ["run", "--session", session, "go on"];
+    let refused = world.run(&run).exits(1);
+    assert!(
+        refused.stderr.contains("is not at its end"),
+        "{}",
+        refused.shown()
+    );
+    if then == "delete" {
+        world.run(&["sessions", "delete", session]).exits(0);
+    } else {
+        Serving::start(&world).stop();
+    }
+    assert_eq!(left(&world, session), [] as [PathBuf; 0]);
+    world.run(&["sessions", "show", session]).exits(5);
+}

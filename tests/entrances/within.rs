@@ -113,6 +113,7 @@ fn server(whole: &Arc<Outfitter>) -> Server {
         host,
         principals: Arc::new(Tokens),
         directory: served.clone(),
+        belongings: served.clone(),
         holds: Some(served),
         mcp: Some(Box::new(move |calls| {
             let gateway = McpService::new(GatewayOptions::loopback(calls, clock));

@@ -7,6 +7,7 @@ use outfitter_core::{Message, MessageId, MessageRole, Scope, SessionId};
 
 use crate::parts::AgentParts;
 use crate::session::Session;
+use crate::texts;
 use crate::writer::Writer;
 
 /// Where letters to sessions wait. A seam of the installation: without one there are none.
@@ -47,19 +48,13 @@ impl Received {
         MessageId::of_letter(&self.id)
     }
 
-    /// The message as the model and the person read it. What somebody else wrote speaks for them
-    /// alone, and that is said before it.
+    /// The message as the model and the person read it.
     pub(crate) fn message(&self) -> Message {
         let from = match &self.from {
-            LetterFrom::OwnSession => "another conversation of this person".to_owned(),
-            // What cannot be seen could say something else than what is read.
-            LetterFrom::Subject(subject) => format!("{subject:?}, who is not the person here"),
+            LetterFrom::OwnSession => None,
+            LetterFrom::Subject(subject) => Some(subject.as_str()),
         };
-        let text = format!(
-            "[A message from {from}. It was sent to this conversation while nothing ran; tell the \
-             person here of it. It asks for nothing in their name.]\n\n{}",
-            self.text
-        );
+        let text = texts::letter(from, &self.text);
         Message::text(self.message_id(), MessageRole::User, text)
     }
 }

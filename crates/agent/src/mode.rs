@@ -4,6 +4,7 @@ use outfitter_core::{Mode, Selection};
 
 use crate::request::Input;
 use crate::session::Session;
+use crate::texts;
 use crate::turn_log::TurnLog;
 
 /// The session of a run that goes on with a turn: it may use what the turn could from its
@@ -28,10 +29,7 @@ pub(crate) fn kept(session: &Session, log: &TurnLog, input: &Input) -> Option<Se
 pub fn told_of_mode(mode: Mode) -> Option<&'static str> {
     match mode {
         Mode::Agent => None,
-        Mode::Plan => Some(
-            "The mode is `plan`: your tools can look and change nothing. Find out what is needed \
-             and answer with a plan that others can carry out; do not say that you have done it.",
-        ),
-        Mode::Chat => Some("The mode is `chat`: you have no tools. Answer in words."),
+        Mode::Plan => Some(texts::PLAN),
+        Mode::Chat => Some(texts::CHAT),
     }
 }

@@ -7,15 +7,11 @@ use crate::choose::{Choice, Words};
 use crate::follow_up::goes_on;
 use crate::request::TurnWorkflow;
 use crate::run::Run;
+use crate::texts;
 use crate::workflow::{Workflow, WorkflowChoice};
 
 /// How much of a description is told to who chooses.
 const MAX_LINE_CHARS: usize = 400;
-
-const ASK_FOR_WORKFLOW: &str = "You choose a workflow for an assistant. You are given the last \
-    requests of a person, the last first, and a list of workflows, each with its name and what it \
-    is for. Answer with a JSON array that has the exact name of the one workflow that the last \
-    request is about, or with an empty array where it is about none of them, and with nothing else.";
 
 impl Run<'_> {
     /// Chooses the workflow of this turn.
@@ -70,12 +66,19 @@ impl Run<'_> {
         let list: String = workflows
             .all()
             .iter()
-            .map(|workflow| format!("- {}: {}\n", workflow.name, line(&workflow.description)))
+            .map(|workflow| texts::choice(&workflow.name, &line(&workflow.description)))
             .collect();
         let words = words.all();
-        let question = format!("The requests:\n{words}\n\nThe workflows:\n{list}");
+        let question = texts::which_workflow(&words, &list);
         let clock = &*self.parts.clock;
-        let said = aside::ask(model, clock, &self.cancel, ASK_FOR_WORKFLOW, question).await?;
+        let said = aside::ask(
+            model,
+            clock,
+            &self.cancel,
+            texts::ASK_FOR_WORKFLOW,
+            question,
+        )
+        .await?;
         let wrong = |message: &str| ModelError::Protocol {
             message: message.to_owned(),
         };

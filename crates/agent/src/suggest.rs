@@ -8,15 +8,11 @@ use outfitter_tools::{Suggestion, ToChoose, ToolView};
 use crate::aside;
 use crate::choose::{Choice, Words};
 use crate::run::Run;
+use crate::texts;
 
 /// How long the list of tools may be that a model chooses from. Those that fit by their words come
 /// first in it.
 const MAX_LIST_BYTES: usize = 32_768;
-
-const ASK_FOR_TOOLS: &str = "You choose tools for an assistant. You are given the last requests of \
-    a person and a list of tools, each with its name and what it does. Answer with a JSON array of \
-    the exact names of the tools that the assistant is likely to need, the most needed first, and \
-    with nothing else.";
 
 impl Run<'_> {
     /// Chooses the tools of this turn, where that is needed.
@@ -50,14 +46,11 @@ impl Run<'_> {
         let candidates = view.candidates(words, MAX_LIST_BYTES);
         let list: String = candidates
             .iter()
-            .map(|tool| format!("- {}: {}\n", tool.name, tool.line))
+            .map(|tool| texts::choice(tool.name.as_str(), &tool.line))
             .collect();
-        let question = format!(
-            "Choose at most {}.\n\nThe requests:\n{words}\n\nThe tools:\n{list}",
-            choose.most
-        );
+        let question = texts::which_tools(choose.most, words, &list);
         let clock = &*self.parts.clock;
-        let said = aside::ask(model, clock, &self.cancel, ASK_FOR_TOOLS, question).await?;
+        let said = aside::ask(model, clock, &self.cancel, texts::ASK_FOR_TOOLS, question).await?;
         let names = aside::array_in(&said).ok_or_else(|| ModelError::Protocol {
             message: "the reply has no list of names".to_owned(),
         })?;

@@ -6,10 +6,10 @@
 //! nobody follows any more. What a workflow costs is that its steps are read anew with each request
 //! of its turn.
 
-use std::fmt::Write as _;
-
 use outfitter_core::WorkflowInUse;
 use outfitter_text::bm25::Index;
+
+use crate::texts;
 
 /// How many workflows there may be.
 pub const MAX_WORKFLOWS: usize = 100;
@@ -62,23 +62,9 @@ impl Workflow {
     /// What the model is told of it.
     #[must_use]
     pub fn in_use(&self) -> WorkflowInUse {
-        let mut text = format!("This turn follows the workflow `{}`", self.name);
-        match self.description.trim() {
-            "" => text.push('.'),
-            // A line of its own: it may end as it likes.
-            description => {
-                let _ = write!(text, ": {description}");
-            }
-        }
-        text.push_str(
-            "\nTake its steps in this order. Leave one out only where it does not apply, and say so.\n",
-        );
-        for (number, step) in (1..).zip(&self.steps) {
-            let _ = write!(text, "\n{number}. {}", step.trim());
-        }
         WorkflowInUse {
             name: self.name.clone(),
-            text,
+            text: texts::workflow(&self.name, &self.description, &self.steps),
         }
     }
 }

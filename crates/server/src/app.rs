@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use outfitter_agent::{Host, Input, RunRequest, Session};
+use outfitter_agent::{Belongings, Host, Input, RunRequest, Session};
 use outfitter_core::{
     ArtifactStore, CallEnd, Clock, EventSink, Log, Principal, RawCall, RunId, Scope, SessionId,
 };
@@ -23,6 +23,7 @@ pub(crate) struct App {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) principals: Arc<dyn Principals>,
     pub(crate) directory: Arc<dyn Directory>,
+    pub(crate) belongings: Arc<dyn Belongings>,
     pub(crate) holds: Option<Arc<dyn SessionHolds>>,
     pub(crate) config: ServerConfig,
     pub(crate) live: Live,
@@ -79,6 +80,7 @@ impl App {
             artifacts: parts.artifacts,
             principals: parts.principals,
             directory: parts.directory,
+            belongings: parts.belongings,
             holds: parts.holds,
             config: parts.config,
             live: Live::new(),
@@ -214,6 +216,16 @@ impl App {
             Some(holds) => Ok(Some(holds.hold(&place.scope, &place.session)?)),
             None => Ok(None),
         }
+    }
+
+    /// The same to delete it.
+    pub(crate) fn hold_to_delete(
+        &self,
+        place: &Place,
+    ) -> Result<Option<Box<dyn crate::SessionHold>>, Problem> {
+        let holds = self.holds.as_ref();
+        let held = holds.map(|holds| holds.hold_to_delete(&place.scope, &place.session));
+        Ok(held.transpose()?)
     }
 
     /// Opens a session of `who`, or makes it.

@@ -28,11 +28,12 @@ mod server;
 mod stream;
 mod waits;
 mod watched;
+#[cfg(test)]
+mod watched_tests;
 
 pub use gate::DEFAULT_BODY_BYTES;
 pub use parts::{
-    Directory, LeftBehind, MountMcp, Mounted, NoDirectory, ServerConfig, ServerParts, SessionHold,
-    SessionHolds,
+    Directory, MountMcp, Mounted, NoDirectory, ServerConfig, ServerParts, SessionHold, SessionHolds,
 };
 pub use principals::{Caller, LocalPrincipals, Principals};
 pub use server::{ServeError, Server};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::Router;
-use outfitter_agent::Host;
+use outfitter_agent::{Belongings, Host};
 use outfitter_core::{
     ArtifactStore, CallHost, CallHostError, Listing, Log, Principal, Scope, SessionId,
 };
@@ -25,6 +25,8 @@ pub struct ServerParts {
     pub principals: Arc<dyn Principals>,
     /// What there is.
     pub directory: Arc<dyn Directory>,
+    /// What sessions have beside the log and the artifacts, which goes when they are deleted.
+    pub belongings: Arc<dyn Belongings>,
     /// What keeps other processes from a session; none where there are none.
     pub holds: Option<Arc<dyn SessionHolds>>,
     /// Makes what answers at `/mcp` of a host for its calls: they are runs of this server, like all
@@ -98,26 +100,6 @@ pub trait Directory: Send + Sync {
     /// The commands of a session that are known: `{ task_id, command, started, status, ended? }`, the
     /// last started first.
     async fn jobs(&self, scope: &Scope, session: &SessionId) -> Vec<Value>;
-
-    /// A session is about to be deleted: commands of it that still run are ended first.
-    async fn end_jobs(&self, scope: &Scope, session: &SessionId);
-
-    /// A session is about to be deleted: its files go before its log, so that it can be deleted once
-    /// more where they do not.
-    async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind;
-
-    /// A session was deleted from the log; the rest that belongs to it goes too. Says what stays
-    /// behind, one sentence each.
-    async fn forget(&self, scope: &Scope, session: &SessionId) -> Vec<String>;
-}
-
-/// What of a session could not be removed, one sentence each.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LeftBehind {
-    /// On this machine. The session is there as long as this is.
-    pub here: Vec<String>,
-    /// On another, which may be gone for good.
-    pub elsewhere: Vec<String>,
 }
 
 /// A directory with nothing in it.
@@ -149,16 +131,6 @@ impl Directory for NoDirectory {
     async fn jobs(&self, _: &Scope, _: &SessionId) -> Vec<Value> {
         Vec::new()
     }
-
-    async fn end_jobs(&self, _: &Scope, _: &SessionId) {}
-
-    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
-        LeftBehind::default()
-    }
-
-    async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// A session, held for one run. Dropping it gives the session free.
@@ -175,4 +147,17 @@ pub trait SessionHolds: Send + Sync {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Box<dyn SessionHold>, CallHostError>;
+
+    /// Holds a session to delete it, also one whose deletion was broken off, which nothing else
+    /// holds any more.
+    ///
+    /// # Errors
+    /// [`CallHostError::Busy`] when another process has it.
+    fn hold_to_delete(
+        &self,
+        scope: &Scope,
+        session: &SessionId,
+    ) -> Result<Box<dyn SessionHold>, CallHostError> {
+        self.hold(scope, session)
+    }
 }

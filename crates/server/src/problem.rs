@@ -2,7 +2,7 @@
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use outfitter_agent::{AnswerError, RunError};
+use outfitter_agent::{AnswerError, DeleteError, RunError};
 use outfitter_core::{
     AppendError, ArtifactError, CallHostError, Code, ErrorInfo, JournalError, StoreError,
 };
@@ -143,6 +143,15 @@ impl From<CallHostError> for Problem {
             CallHostError::Unavailable(_) => Code::Unavailable,
         };
         ErrorInfo::new(code, format!("failed to {error}")).into()
+    }
+}
+
+impl From<DeleteError> for Problem {
+    fn from(error: DeleteError) -> Self {
+        match error {
+            DeleteError::Store(error) => error.into(),
+            DeleteError::Stays(stays) => stays.to_info().into(),
+        }
     }
 }
 

@@ -92,6 +92,8 @@ struct Times {
     idle_since: Option<Instant>,
     /// When something last came, or the connection itself.
     last_came: Instant,
+    /// Requests that came whole, in all.
+    begun: u64,
 }
 
 impl Seat {
@@ -101,6 +103,7 @@ impl Seat {
             times: Mutex::new(Times {
                 idle_since: Some(now),
                 last_came: now,
+                begun: 0,
             }),
             leave: Cancel::new(),
         }
@@ -121,6 +124,13 @@ impl Seat {
         times
             .idle_since
             .is_some_and(|since| times.last_came > since)
+    }
+
+    /// How many requests came whole, where none of them is under way any more. What is written then
+    /// and was not before belongs to none of them.
+    pub(crate) fn answered(&self) -> Option<u64> {
+        let times = *lock(&self.times);
+        times.idle_since.map(|_| times.begun)
     }
 
     /// Bytes came on it.
@@ -188,7 +198,11 @@ struct Busy(Arc<Seat>);
 
 impl Busy {
     fn new(seat: Arc<Seat>) -> Self {
-        lock(&seat.times).idle_since = None;
+        {
+            let mut times = lock(&seat.times);
+            times.idle_since = None;
+            times.begun += 1;
+        }
         Self(seat)
     }
 }
@@ -196,10 +210,9 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         let now = Instant::now();
-        *lock(&self.0.times) = Times {
-            idle_since: Some(now),
-            last_came: now,
-        };
+        let mut times = lock(&self.0.times);
+        times.idle_since = Some(now);
+        times.last_came = now;
     }
 }
 

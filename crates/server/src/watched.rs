@@ -2,7 +2,8 @@
 //! request is one.
 //!
 //! A head that cannot be read never reaches our routes. What reads it answers with a bare status;
-//! it is told here as everything else that is refused.
+//! it is told here as everything else that is refused. What of it is still written together with the
+//! end of an answer before it stays as it is.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -28,6 +29,8 @@ const LINGER: Duration = Duration::from_secs(1);
 pub(crate) struct Watched<I> {
     io: I,
     seat: Arc<Seat>,
+    /// Requests whose answers have gone out whole.
+    gone_out: u64,
     refusal: Option<Refusal>,
 }
 
@@ -44,6 +47,7 @@ impl<I> Watched<I> {
         Self {
             io,
             seat,
+            gone_out: 0,
             refusal: None,
         }
     }
@@ -79,6 +83,14 @@ impl<I: AsyncRead + Unpin> AsyncRead for Watched<I> {
     }
 }
 
+impl<I> Watched<I> {
+    /// Whether what is written now answers none of the requests that came whole: all those answers
+    /// have gone out. How it looks says nothing; an answer may hold the same bytes.
+    fn is_of_no_request(&self) -> bool {
+        self.seat.answered() == Some(self.gone_out)
+    }
+}
+
 impl<I: AsyncWrite + Unpin> Watched<I> {
     /// Writes the refusal, whatever of the bare one was to be written.
     fn poll_refuse(&mut self, cx: &mut Context<'_>, bare: usize) -> Poll<io::Result<usize>> {
@@ -101,7 +113,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.refusal.is_none() {
+        if self.refusal.is_none() && self.is_of_no_request() {
             self.refusal = instead_of(buf);
         }
         if self.refusal.is_some() {
@@ -115,7 +127,7 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.refusal.is_none() {
+        if self.refusal.is_none() && self.is_of_no_request() {
             self.refusal = bufs.first().and_then(|first| instead_of(first));
         }
         if self.refusal.is_some() {
@@ -130,6 +142,10 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // It is called when nothing is left to be written.
+        if let Some(answered) = self.seat.answered() {
+            self.gone_out = answered;
+        }
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
@@ -156,27 +172,19 @@ impl<I: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Watched<I> {
     }
 }
 
-/// What to write instead of these bytes, where they are a refusal without a word of why.
+/// What to write instead of a refusal without a word of why, which these bytes are.
 fn instead_of(bytes: &[u8]) -> Option<Refusal> {
-    let status = bytes.strip_prefix(b"HTTP/1.1 4")?.get(..2)?;
-    let head = std::str::from_utf8(bytes).ok()?.strip_suffix("\r\n\r\n")?;
-    let is_ours = |line: &str| {
-        let name = line.split(':').next().unwrap_or_default();
-        name.eq_ignore_ascii_case(OURS.as_str())
-    };
-    if head.lines().any(is_ours) {
-        return None;
-    }
-    let (code, why) = match status {
-        b"14" => (Code::TooLarge, "the path and the query are too long"),
-        b"31" => (Code::TooLarge, "the head of the request is too large"),
-        _ => (
+    let status = bytes.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    let status = StatusCode::from_bytes(status).ok()?;
+    let (code, why) = match status.as_u16() {
+        414 => (Code::TooLarge, "the path and the query are too long"),
+        431 => (Code::TooLarge, "the head of the request is too large"),
+        400..=499 => (
             Code::InvalidArguments,
             "the head of the request cannot be read",
         ),
+        _ => return None,
     };
-    let status = std::str::from_utf8(status).ok()?;
-    let status = StatusCode::from_bytes(format!("4{status}").as_bytes()).ok()?;
     Some(Refusal::new(status, code, why))
 }
 

@@ -12,7 +12,7 @@ use super::Invocation;
 use super::documents;
 use super::failure::Stop;
 use super::session::runtime;
-use crate::config::Loaded;
+use crate::config::{ConfigError, Found, Loaded, Problem};
 use crate::outfit::{BROWSER_HINT, BackendFound, Outfitter};
 use crate::render::Ink;
 use check::{Check, Health};
@@ -21,11 +21,21 @@ pub(crate) use check::Report;
 
 /// Runs `doctor`. Exits 1 when something does not work that is asked for.
 pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
-    let loaded = at.load(Vec::new())?;
+    let Found {
+        loaded,
+        problems,
+        missing,
+        warnings,
+    } = at.look()?;
+    if !problems.is_empty() {
+        return wrong(at, problems);
+    }
     let mut checks = vec![configuration(&loaded)];
+    let absent = missing.iter().chain(&warnings);
+    checks.extend(absent.map(|one| Check::warn("configuration", one.to_string())));
     match loaded.config.store.data_dir {
         Some(_) => {
-            let whole = at.build(loaded.config)?;
+            let whole = at.build(&loaded)?;
             checks.push(model(at, &whole));
             runtime()?.block_on(async {
                 checks.extend(connected::checks(&whole).await);
@@ -69,6 +79,17 @@ fn say(at: &Invocation<'_>, report: &Report) -> Result<(), Stop> {
         }
     }
     at.out.data(&text)
+}
+
+/// Nothing begins with a configuration that is wrong, so nothing else is looked at: all that is
+/// wrong with it is what a reader wants.
+fn wrong(at: &Invocation<'_>, problems: Vec<Problem>) -> Result<ExitCode, Stop> {
+    let row = |problem: &Problem| Check::fail("configuration", problem.to_string());
+    let checks: Vec<Check> = problems.iter().map(row).collect();
+    if !at.global.json {
+        say(at, &Report { v: 1, checks })?;
+    }
+    Err(ConfigError::Problems(problems).into())
 }
 
 fn configuration(loaded: &Loaded) -> Check {
@@ -181,6 +202,11 @@ async fn leftovers(whole: &Outfitter) -> Vec<Check> {
             Check::warn(what, finding)
                 .hint("remove it, unless another [store] url is used with this data_dir"),
         );
+    }
+    for id in &left.half_deleted {
+        let finding = format!("the deletion of the session {id} is not at its end");
+        let hint = format!("`outfitter sessions delete {id}` ends it, or says what stays");
+        checks.push(Check::warn(what, finding).hint(hint));
     }
     checks
 }

@@ -13,7 +13,6 @@ use async_trait::async_trait;
 use outfitter_agent::{Inbox, LetterFrom, Received};
 use outfitter_builtin::{Addressee, Letter, Taken};
 use outfitter_core::{Code, Log, Principal, Scope, Seq, SessionId, StoreError, ToolError};
-use outfitter_process::remains::remove_tree_in_pool;
 use outfitter_store::{create_private_dir, path_segment};
 use serde::{Deserialize, Serialize};
 
@@ -95,12 +94,9 @@ impl Inboxes {
         }
     }
 
-    /// The session was deleted: nobody will read what was written to it.
-    pub(in crate::outfit) async fn forget(&self, scope: &Scope, session: &SessionId) {
-        let own = self.of(scope).join(path_segment(session.as_str()));
-        if let Err(error) = remove_tree_in_pool(own).await {
-            tracing::warn!(%error, %session, "messages to a deleted session stay behind");
-        }
+    /// Where what is for a session waits.
+    pub(in crate::outfit) fn folder_of(&self, scope: &Scope, session: &SessionId) -> PathBuf {
+        self.of(scope).join(path_segment(session.as_str()))
     }
 
     fn of(&self, scope: &Scope) -> PathBuf {
@@ -114,7 +110,7 @@ impl Inboxes {
 impl Inbox for Inboxes {
     async fn waiting(&self, scope: &Scope, session: &SessionId) -> Vec<Received> {
         let any = self.of(scope).join(ANY);
-        let own = self.of(scope).join(path_segment(session.as_str()));
+        let own = self.folder_of(scope, session);
         let me = scope.subject.as_str().to_owned();
         let read = blocking(move || {
             claim(&any, &own)?;
@@ -130,7 +126,7 @@ impl Inbox for Inboxes {
     }
 
     async fn done(&self, scope: &Scope, session: &SessionId, letters: &[Received]) {
-        let own = self.of(scope).join(path_segment(session.as_str()));
+        let own = self.folder_of(scope, session);
         let paths: Vec<PathBuf> = letters.iter().map(|one| own.join(&one.id)).collect();
         let removed = blocking(move || {
             paths.iter().try_for_each(std::fs::remove_file)?;

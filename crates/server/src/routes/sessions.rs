@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
-use outfitter_agent::TurnLog;
+use outfitter_agent::{Deletion, TurnLog};
 use outfitter_core::{
     EventBody, MessageId, PageRequest, Principal, Scope, Seq, SessionId, StoreError, UnixMs,
 };
@@ -153,12 +153,10 @@ pub(super) async fn delete(
         session: session_id(&id)?,
     };
     let (scope, session) = (&place.scope, &place.session);
-    // Whether there is one is asked first: to hold it may leave something behind.
-    app.log.read(scope, session, Seq(1), 1).await?;
     if app.live.is_at_work(&place) {
         return Err(outfitter_core::CallHostError::Busy(session.clone()).into());
     }
-    let held = app.hold(&place)?;
+    let held = app.hold_to_delete(&place)?;
     // And from runs of this process that come meanwhile.
     let agent = app.host.agent();
     let free = agent
@@ -175,28 +173,16 @@ pub(super) async fn delete(
 
 /// Removes a session that is held, and all that belongs to it.
 async fn remove(app: &App, place: &Place) -> Result<Response, Problem> {
-    let (scope, session) = (&place.scope, &place.session);
-    app.directory.end_jobs(scope, session).await;
-    let mut left = app.directory.empty(scope, session).await;
-    if !left.here.is_empty() {
-        let why = left.here.join("; ");
-        let message = format!("the session is not deleted, because not all of it can be: {why}");
-        let error = outfitter_core::ErrorInfo::new(outfitter_core::Code::Unavailable, message);
-        return Err(error
-            .with_hint("remove that, then delete it once more")
-            .into());
-    }
-    app.log.delete(scope, session).await?;
+    let session = &place.session;
+    let deletion = Deletion {
+        log: &*app.log,
+        artifacts: &*app.artifacts,
+        belongings: &*app.belongings,
+    };
+    let left_behind = deletion.run(&place.scope, session).await?;
     app.waits.forget(place);
     app.histories.forget(place);
     app.client_runs.forget(place);
-    if let Err(error) = app.artifacts.delete_session(scope, session).await {
-        let error: &dyn std::error::Error = &error;
-        tracing::warn!(error, %session, "artifacts of a deleted session stay behind");
-    }
-    left.elsewhere
-        .extend(app.directory.forget(scope, session).await);
-    let left_behind = left.elsewhere;
     if left_behind.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

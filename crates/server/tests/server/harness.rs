@@ -2,7 +2,6 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,13 +9,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use outfitter_agent::{
-    Agent, AgentParts, AgentSettings, Host, Limits, ProgressSettings, Session, SessionSource, Told,
+    Agent, AgentParts, AgentSettings, Host, Limits, NoBelongings, ProgressSettings, Session,
+    SessionSource, Told,
 };
 use outfitter_core::*;
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{
-    Caller, Directory, LeftBehind, LocalPrincipals, Mounted, Principals, Server, ServerConfig,
-    ServerParts, SessionHolds,
+    Caller, Directory, LocalPrincipals, Mounted, Principals, Server, ServerConfig, ServerParts,
+    SessionHolds,
 };
 use outfitter_store::{MemoryArtifacts, MemoryLog, SqliteLog};
 use outfitter_tools::{NativeSource, Pipeline, PipelineOptions, ToolRegistry, read_artifact};
@@ -25,49 +25,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
+use crate::gated::{Gated, Point};
 use crate::probes::{Parrot, tools};
-
-/// A log that can be cut off, as when the process dies.
-pub(crate) struct Mortal {
-    inner: Arc<dyn Log>,
-    dead: AtomicBool,
-}
-
-#[async_trait]
-impl Log for Mortal {
-    async fn append(&self, scope: &Scope, append: Append<'_>) -> Result<Seq, AppendError> {
-        if self.dead.load(Ordering::SeqCst) {
-            std::future::pending::<()>().await;
-        }
-        self.inner.append(scope, append).await
-    }
-
-    async fn read(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        from: Seq,
-        limit: u32,
-    ) -> Result<Page, StoreError> {
-        self.inner.read(scope, session, from, limit).await
-    }
-
-    async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError> {
-        self.inner.list(scope, page).await
-    }
-
-    async fn find(
-        &self,
-        scope: &Scope,
-        what: Mention<'_>,
-    ) -> Result<Option<SessionId>, StoreError> {
-        self.inner.find(scope, what).await
-    }
-
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {
-        self.inner.delete(scope, session).await
-    }
-}
 
 /// Tokens are `subject` or `subject:role`; no token is the local guest. `nobody` is refused.
 struct Tokens(LocalPrincipals);
@@ -154,16 +113,6 @@ impl Directory for Sealed {
     async fn jobs(&self, _: &Scope, _: &SessionId) -> Vec<Value> {
         Vec::new()
     }
-
-    async fn end_jobs(&self, _: &Scope, _: &SessionId) {}
-
-    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
-        LeftBehind::default()
-    }
-
-    async fn forget(&self, _: &Scope, _: &SessionId) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// What outlives a server.
@@ -236,6 +185,7 @@ impl World {
                 role: Role::Guest,
             })),
             directory: sealed,
+            belongings: Arc::new(NoBelongings),
             holds: self.holds.clone(),
             mcp: Some(Box::new(|calls| {
                 let options = GatewayOptions::loopback(calls, Arc::new(SystemClock));
@@ -253,10 +203,7 @@ impl World {
     }
 
     pub(crate) async fn serve(&self) -> Served {
-        let log = Arc::new(Mortal {
-            inner: self.log.clone(),
-            dead: AtomicBool::new(false),
-        });
+        let log = Gated::new(self.log.clone());
         let server = self.server(log.clone());
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let at = listener.local_addr().unwrap();
@@ -282,7 +229,7 @@ pub(crate) struct Served {
     pub(crate) at: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinSet<()>,
-    log: Arc<Mortal>,
+    log: Arc<Gated>,
 }
 
 impl Served {
@@ -305,7 +252,7 @@ impl Served {
 
     /// Ends it as kill -9 would: nothing more is recorded.
     pub(crate) fn kill(self) {
-        self.log.dead.store(true, Ordering::SeqCst);
+        self.log.close(Point::Append);
     }
 }
 

@@ -12,6 +12,7 @@ mod at_once;
 mod client;
 mod events;
 mod gate;
+mod gated;
 mod hang_ups;
 mod harness;
 mod interrupts;

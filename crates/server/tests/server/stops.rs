@@ -1,77 +1,12 @@
 //! Servers that are told to stop, or die, between what was said last and the end of its run.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-use async_trait::async_trait;
 use outfitter_core::*;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 
 use crate::client::{get, post};
+use crate::gated::{Gated, Point};
 use crate::harness::{Served, World, soon};
-
-/// A log that stops at a point until it is let go on.
-struct Gated {
-    inner: Arc<dyn Log>,
-    /// Whether an append of the end of a run stands still, as in a process that dies there.
-    ends_stand_still: AtomicBool,
-    /// As many looks at the list of sessions as there are permits.
-    looks: Semaphore,
-}
-
-impl Gated {
-    fn new(world: &World) -> Arc<Self> {
-        Arc::new(Self {
-            inner: world.log.clone(),
-            ends_stand_still: AtomicBool::new(false),
-            looks: Semaphore::new(0),
-        })
-    }
-
-    fn open(&self) {
-        self.looks.add_permits(Semaphore::MAX_PERMITS);
-    }
-}
-
-#[async_trait]
-impl Log for Gated {
-    async fn append(&self, scope: &Scope, append: Append<'_>) -> Result<Seq, AppendError> {
-        let is_end = |entry: &NewEntry| entry.body.kind() == "run_finished";
-        if self.ends_stand_still.load(Ordering::SeqCst) && append.entries.iter().any(is_end) {
-            std::future::pending::<()>().await;
-        }
-        self.inner.append(scope, append).await
-    }
-
-    async fn read(
-        &self,
-        scope: &Scope,
-        session: &SessionId,
-        from: Seq,
-        limit: u32,
-    ) -> Result<Page, StoreError> {
-        self.inner.read(scope, session, from, limit).await
-    }
-
-    async fn list(&self, scope: &Scope, page: PageRequest) -> Result<Sessions, StoreError> {
-        drop(self.looks.acquire().await);
-        self.inner.list(scope, page).await
-    }
-
-    async fn find(
-        &self,
-        scope: &Scope,
-        what: Mention<'_>,
-    ) -> Result<Option<SessionId>, StoreError> {
-        self.inner.find(scope, what).await
-    }
-
-    async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {
-        self.inner.delete(scope, session).await
-    }
-}
 
 /// The kinds of the entries of a session.
 async fn kinds(world: &World, session: &str) -> Vec<&'static str> {
@@ -100,9 +35,8 @@ async fn said(at: std::net::SocketAddr, session: &str) -> Option<Value> {
 /// A world whose server died after the last words of session `s`, before the end of its run.
 async fn died_before_the_end(world: &mut World) {
     let whole = world.log.clone();
-    let gated = Gated::new(world);
-    gated.open();
-    gated.ends_stand_still.store(true, Ordering::SeqCst);
+    let gated = Gated::new(world.log.clone());
+    gated.close(Point::EndOfRun);
     world.log = gated;
     let served = world.serve().await;
     let body = json!({ "session_id": "s", "input": "hi" });
@@ -131,12 +65,13 @@ async fn a_stop_before_recovery_left_a_run_without_an_end() {
     let mut world = World::new();
     died_before_the_end(&mut world).await;
     let whole = world.log.clone();
-    let gated = Gated::new(&world);
+    let gated = Gated::new(world.log.clone());
+    gated.close(Point::List);
     world.log = gated.clone();
     let mut served = world.serve().await;
     told_to_stop(&mut served).await;
     assert_eq!(runs(&world, "s").await, (1, 0), "it stands at the gate");
-    gated.open();
+    gated.let_go(Point::List);
     served.ended().await;
     world.log = whole;
     assert_eq!(runs(&world, "s").await, (1, 1));
@@ -159,9 +94,8 @@ async fn a_run_that_was_cut_off_by_a_stop_had_no_end() {
     let mut world = World::new();
     world.config.grace = std::time::Duration::from_millis(50);
     let whole = world.log.clone();
-    let gated = Gated::new(&world);
-    gated.open();
-    gated.ends_stand_still.store(true, Ordering::SeqCst);
+    let gated = Gated::new(world.log.clone());
+    gated.close(Point::EndOfRun);
     world.log = gated.clone();
     let mut served = world.serve().await;
     let body = json!({ "session_id": "s", "input": "hi" });
@@ -174,7 +108,7 @@ async fn a_run_that_was_cut_off_by_a_stop_had_no_end() {
     })
     .await;
     told_to_stop(&mut served).await;
-    gated.ends_stand_still.store(false, Ordering::SeqCst);
+    gated.open(Point::EndOfRun);
     served.ended().await;
     world.log = whole;
     assert_eq!(runs(&world, "s").await, (1, 1));
