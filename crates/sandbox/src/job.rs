@@ -273,6 +273,8 @@ impl Runner {
                 "the end of the command is not written down: {error}"
             ));
         }
+        // Whoever knows that it has ended finds nothing of it open.
+        self.job.spool.close();
         self.state.send_modify(|state| {
             state.tally = tally;
             state.ended = Some(ended);

@@ -162,11 +162,14 @@ impl Jobs {
         max: usize,
         wait: Duration,
     ) -> Result<OutputChunk, SandboxError> {
-        self.find(job)?.output(from, max, wait).await
+        let read = self.find(job)?.output(from, max, wait).await;
+        // It may have been let go meanwhile, and is not open then.
+        read.or_else(|error| self.find(job).and(Err(error)))
     }
 
     pub(crate) fn tail(&self, job: &JobId, max: usize) -> Result<OutputChunk, SandboxError> {
-        self.find(job)?.tail(max)
+        let read = self.find(job)?.tail(max);
+        read.or_else(|error| self.find(job).and(Err(error)))
     }
 
     pub(crate) async fn wait(&self, job: &JobId) -> Result<Exit, SandboxError> {

@@ -6,7 +6,7 @@
 //! - [`ssh`]: the backend whose commands are processes of another machine
 //! - `process_sandbox`, `hold`, `mount_plan`: what they share, and what holds their commands
 //! - [`network`]: the network by host
-//! - [`host`], [`roots`], `system_roots`, `toolchains`, `venv`, `environment`, `scratch`: what a
+//! - [`host`], `roots`, `system_roots`, `toolchains`, `venv`, `environment`, `scratch`: what a
 //!   command sees, may read, and calls home
 //! - [`effective`]: the same as lists for people
 //! - [`opened`]: paths that no configuration can open
@@ -49,11 +49,12 @@ mod process_sandbox;
 pub mod protected;
 mod recorded;
 mod records;
-pub mod roots;
+mod roots;
 mod running;
 mod scratch;
 mod secrets;
 mod spool;
+mod spool_files;
 mod spool_gap;
 mod spool_quota;
 pub mod ssh;
@@ -72,7 +73,6 @@ pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
 pub use recorded::{Recorded, RecordedState, recorded_jobs};
 pub use records::MAX_LOST_JOBS;
-pub use roots::ReadableRoots;
 pub use spool::{LEFT_SPOOL_BYTES, SPOOL_BYTES};
 pub use spool_quota::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES};
 

@@ -2,12 +2,12 @@
 //!
 //! Both lie in the session's own directory: outside the workspace, and for nobody else to open.
 //! They have the name of their job, so that a program that is started anew can still read what was
-//! printed before; they go when their job is let go. What is held in memory is a few numbers.
+//! printed before; they go when their job is let go. What is held in memory is a few numbers. They
+//! are open while their job writes, and afterwards as long as somebody reads.
 //!
 //! Of a job that prints more than is kept, the beginning and the end are: what lies between is a
 //! [`Gap`], and everything keeps its offset.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bytes::Bytes;
 use outfitter_core::{JobId, Offset, Stream};
-use rustix::fs::{Mode, OFlags};
 
+use crate::spool_files::{Handles, open};
 use crate::spool_gap::{Gap, let_go};
 use crate::spool_quota::Quota;
 
@@ -43,15 +43,13 @@ const LET_GO_BYTES: u64 = 1024 * 1024;
 const COUNTED: usize = 64 * 1024;
 
 /// One change of stream: where it is, and in the lowest bit to which.
-const RECORD: u64 = 8;
+pub(crate) const RECORD: u64 = 8;
 
 /// The files of a spool. Cheap reads from anywhere; one writer, which keeps a [`Tally`].
 #[derive(Debug)]
 pub(crate) struct Spool {
-    bytes: File,
-    changes: File,
-    /// Where the gap is written down; none where an older program kept it.
-    gone: Option<File>,
+    /// While it is written.
+    open: RwLock<Option<Arc<Handles>>>,
     /// Held while it grows, so that nobody reads where it does.
     gap: RwLock<Option<Gap>>,
     names: [PathBuf; 3],
@@ -77,7 +75,7 @@ pub(crate) struct Tally {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+pub(crate) enum Which {
     Stdout,
     Stderr,
 }
@@ -119,10 +117,9 @@ impl Spool {
     /// The files of a new job.
     pub(crate) fn create(dir: &Path, job: &JobId, quota: Arc<Quota>) -> io::Result<Self> {
         let names = names(dir, job);
+        let handles = Handles::create(&names)?;
         let spool = Self {
-            bytes: create(&names[0])?,
-            changes: create(&names[1])?,
-            gone: Some(create(&names[2])?),
+            open: RwLock::new(Some(Arc::new(handles))),
             gap: RwLock::new(None),
             names,
             quota,
@@ -137,20 +134,33 @@ impl Spool {
         let names = names(dir, job);
         let gone = open(&names[2]).ok();
         let gap = gone.as_ref().map(Gap::read).transpose().ok()?.flatten();
+        let handles = Handles::to_read(&names).ok()?;
         let spool = Self {
-            bytes: open(&names[0]).ok()?,
-            changes: open(&names[1]).ok()?,
-            gone,
+            open: RwLock::default(),
             gap: RwLock::new(gap),
             names,
             quota,
             taken: AtomicU64::new(0),
         };
-        let tally = spool.count().ok().flatten()?;
+        let tally = spool.count(&handles).ok().flatten()?;
         let kept = spool.kept(&tally);
         let taken = spool.quota.take(kept);
         spool.taken.store(taken, Ordering::Relaxed);
         (taken == kept).then_some((spool, tally))
+    }
+
+    /// The files, as they are open or for this once.
+    fn handles(&self) -> io::Result<Arc<Handles>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        match &*open {
+            Some(handles) => Ok(handles.clone()),
+            None => Handles::to_read(&self.names).map(Arc::new),
+        }
+    }
+
+    /// Nothing more is written. What is read from now on is opened for it.
+    pub(crate) fn close(&self) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Takes their names: they are gone with the last handle.
@@ -177,21 +187,21 @@ impl Spool {
     }
 
     /// How far it was written, by what the files say.
-    fn count(&self) -> io::Result<Option<Tally>> {
+    fn count(&self, files: &Handles) -> io::Result<Option<Tally>> {
         let gap = self.gap();
-        let length = self.bytes.metadata()?.len();
+        let length = files.bytes.metadata()?.len();
         let mut tally = Tally {
             // What was printed last may have been left out.
             written: gap.map_or(length.min(SPOOL_BYTES), |gap| gap.end.max(length)),
             ..Tally::default()
         };
-        let records = self.changes.metadata()?.len() / RECORD;
+        let records = files.changes.metadata()?.len() / RECORD;
         let mut buffer = vec![0; COUNTED];
         let mut before = None;
         while tally.changes < records {
             let left = usize::try_from((records - tally.changes) * RECORD).unwrap_or(COUNTED);
             let piece = &mut buffer[..left.min(COUNTED)];
-            self.changes.read_exact_at(piece, tally.changes * RECORD)?;
+            files.changes.read_exact_at(piece, tally.changes * RECORD)?;
             for record in piece.chunks_exact(8) {
                 if gap.is_some_and(|gap| (gap.ahead..gap.behind).contains(&tally.changes)) {
                     tally.changes += 1;
@@ -298,11 +308,12 @@ impl Spool {
     }
 
     fn write(&self, tally: &mut Tally, which: Which, piece: &[u8]) -> io::Result<()> {
-        self.bytes.write_all_at(piece, tally.written)?;
+        let files = self.handles()?;
+        files.bytes.write_all_at(piece, tally.written)?;
         if tally.last != Some(which) {
             let record = tally.written << 1 | u64::from(which == Which::Stderr);
             let at = tally.changes * RECORD;
-            self.changes.write_all_at(&record.to_le_bytes(), at)?;
+            files.changes.write_all_at(&record.to_le_bytes(), at)?;
             tally.changes += 1;
             tally.last = Some(which);
         }
@@ -339,10 +350,11 @@ impl Spool {
         if end <= from && before.is_some() || end == start {
             return Ok(());
         }
+        let files = self.handles()?;
         let ahead = match before {
             Some(before) => before.ahead,
             None if start == 0 => 0,
-            None => self.change_in(0, tally.changes, start - 1)? + 1,
+            None => files.change_in(0, tally.changes, start - 1)? + 1,
         };
         let behind = if tally.last.is_none() && end == tally.written {
             // The next one that is written.
@@ -350,7 +362,7 @@ impl Spool {
         } else {
             // Perhaps the last that is kept ahead: one stream may go on over the gap.
             let low = from_change.unwrap_or_else(|| ahead.saturating_sub(1));
-            self.change_in(low, tally.changes, end)?
+            files.change_in(low, tally.changes, end)?
         };
         let new = Gap {
             start,
@@ -358,10 +370,14 @@ impl Spool {
             ahead,
             behind,
         };
-        self.gone.as_ref().map(|file| new.write(file)).transpose()?;
+        files
+            .gone
+            .as_ref()
+            .map(|file| new.write(file))
+            .transpose()?;
         *gap = Some(new);
-        let let_go = let_go(&self.bytes, from, end)
-            .and_then(|()| let_go(&self.changes, ahead * RECORD, behind * RECORD));
+        let let_go = let_go(&files.bytes, from, end)
+            .and_then(|()| let_go(&files.changes, ahead * RECORD, behind * RECORD));
         let held = self.taken.load(Ordering::Relaxed).min(freed);
         self.taken.fetch_sub(held, Ordering::Relaxed);
         self.quota.give_back(held);
@@ -395,7 +411,8 @@ impl Spool {
             return Ok((pieces, Offset(end)));
         }
         let mut buffer = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        self.bytes.read_exact_at(&mut buffer, start)?;
+        let files = self.handles()?;
+        files.bytes.read_exact_at(&mut buffer, start)?;
         let buffer = Bytes::from(buffer);
 
         let (low, high) = match *gap {
@@ -404,11 +421,11 @@ impl Spool {
             None => (0, tally.changes),
         };
         let mut at = start;
-        let mut index = self.change_in(low, high, start)?;
+        let mut index = files.change_in(low, high, start)?;
         while at < end {
-            let (_, which) = self.change(index)?;
+            let (_, which) = files.change(index)?;
             let until = if index + 1 < high {
-                self.change(index + 1)?.0.min(end)
+                files.change(index + 1)?.0.min(end)
             } else {
                 end
             };
@@ -419,29 +436,10 @@ impl Spool {
         }
         Ok((pieces, Offset(end)))
     }
-
-    /// The last of these changes that is at or before an offset.
-    fn change_in(&self, mut low: u64, mut high: u64, offset: u64) -> io::Result<u64> {
-        while high.saturating_sub(low) > 1 {
-            let middle = low.midpoint(high);
-            if self.change(middle)?.0 <= offset {
-                low = middle;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
-    }
-
-    fn change(&self, index: u64) -> io::Result<(u64, Which)> {
-        let mut record = [0; 8];
-        self.changes.read_exact_at(&mut record, index * RECORD)?;
-        Ok(change_of(&record))
-    }
 }
 
 /// Where a change is, and to which stream.
-fn change_of(record: &[u8]) -> (u64, Which) {
+pub(crate) fn change_of(record: &[u8]) -> (u64, Which) {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(record);
     let record = u64::from_le_bytes(bytes);
@@ -478,22 +476,6 @@ pub(crate) fn remove_stray(dir: &Path, is_known: impl Fn(&str) -> bool) {
         }
     }
 }
-
-fn create(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(File::from(rustix::fs::open(path, flags, PRIVATE)?))
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    Ok(file)
-}
-
-const PRIVATE: Mode = Mode::from_raw_mode(0o600);
 
 #[cfg(test)]
 #[path = "spool_tests.rs"]

@@ -161,7 +161,7 @@ fn a_job_that_prints_more_than_is_kept_was_deaf_from_then_on() {
     );
     let blocks = {
         use std::os::unix::fs::MetadataExt;
-        spool.bytes.metadata().unwrap().blocks() * 512
+        spool.handles().unwrap().bytes.metadata().unwrap().blocks() * 512
     };
     assert!(blocks <= limit + (1 << 20), "{blocks} bytes on disk");
     // The beginning, the end, and a word in between.
@@ -188,6 +188,8 @@ fn a_job_that_prints_more_than_is_kept_was_deaf_from_then_on() {
         errors.count() >= 64 * 100,
         "streams are told apart on both sides"
     );
+    spool.close();
+    assert_eq!(all(&spool, &tally, 1 << 20).0, bytes, "nor once it is over");
     // A later program finds the same, and no zeros for output.
     drop(spool);
     let (found, counted) = Spool::reopen(dir.path(), &job(), quota()).unwrap();
@@ -224,6 +226,8 @@ proptest! {
         }
         let (bytes, _) = all(&spool, &tally, max);
         prop_assert_eq!(&bytes, &expected);
+        spool.close();
+        prop_assert_eq!(&all(&spool, &tally, max).0, &expected);
         drop(spool);
         let (found, counted) = Spool::reopen(dir.path(), &job(), quota()).unwrap();
         prop_assert_eq!(counted.written, tally.written);

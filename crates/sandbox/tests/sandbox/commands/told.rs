@@ -4,7 +4,7 @@ use outfitter_core::{JobId, Killed, Lost, Offset, SandboxError, Stream};
 use outfitter_sandbox::LEFT_SPOOL_BYTES;
 use rstest::rstest;
 
-use super::kit::{Backend, LIVENESS, World, shell};
+use super::kit::{Backend, LIVENESS, World, on_every_backend, shell};
 
 /// What is known of a job outlives the program: here a sandbox of the same session that is opened
 /// again. How an earlier one ends makes no difference; `tests/blackbox/lost.rs` kills it.
@@ -202,4 +202,55 @@ async fn a_path_that_is_not_shown_was_told_as_absent(
     let exit = sandbox.wait(&job).await.unwrap();
     assert_eq!(exit.refusals.len(), 1, "{exit:?}");
     assert_eq!(exit.refusals[0].allow, None);
+}
+
+/// What this process has open below a folder.
+fn open_below(folder: &std::path::Path) -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let leads_to = open.filter_map(|fd| std::fs::read_link(fd.path()).ok());
+    leads_to.filter(|to| to.starts_with(folder)).count()
+}
+
+on_every_backend! {
+    async fn jobs_that_had_ended_kept_files_open(world, sandbox, backend) {
+        let folder = world.data.canonicalize().unwrap().join("session");
+        let mut jobs = Vec::new();
+        let running = sandbox.spawn(shell("echo begun; sleep 300")).await.unwrap();
+        sandbox.output(&running, Offset(0), 10, LIVENESS).await.unwrap();
+        let before = open_below(&folder);
+        for number in 0..8 {
+            let line = format!("printf {number}; printf x >&2");
+            let job = sandbox.spawn(shell(&line)).await.unwrap();
+            sandbox.wait(&job).await.unwrap();
+            jobs.push(job);
+        }
+        assert_eq!(open_below(&folder), before, "of those that have ended none is open");
+        let read = |sandbox: Box<dyn outfitter_core::Sandbox>, jobs: Vec<JobId>| async move {
+            for (number, job) in jobs.iter().enumerate() {
+                let all = sandbox.output(job, Offset(0), 10, LIVENESS).await.unwrap();
+                assert!(all.ended && all.next == Offset(2), "{all:?}");
+                let stdout = all.pieces.iter().find(|(stream, _)| *stream == Stream::Stdout);
+                assert_eq!(stdout.unwrap().1, number.to_string());
+            }
+            sandbox
+        };
+        let sandbox = read(sandbox, jobs.clone()).await;
+        assert_eq!(open_below(&folder), before, "nor is what was read");
+        drop(sandbox);
+
+        let later = world.open(backend).await.unwrap();
+        // What was running ends a moment after what ran it.
+        let soon = tokio::time::Instant::now() + LIVENESS;
+        while open_below(&folder) > 2 && tokio::time::Instant::now() < soon {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+        let opened = open_below(&folder);
+        assert!(
+            opened <= 2,
+            "{opened} files, and what holds the session is one"
+        );
+        let later = read(later, jobs).await;
+        assert!(later.wait(&running).await.unwrap().interrupted);
+        assert_eq!(open_below(&folder), opened);
+    }
 }
