@@ -175,10 +175,11 @@ fn no_command_reaches_our_data_whatever_is_open() {
     let data = world.data("");
     world.write("beside.txt", "beside");
     let line = format!(
-        "cat {root}/work/beside.txt; cat {data}/outfitter.db*; cat {data}/files/birds/ann/s/secret.txt; \
+        "cat {beside}; cat {data}/outfitter.db*; cat {data}/files/birds/ann/s/secret.txt; \
          grep -r precious {root}; cat ../../ann/s/secret.txt; ls -R {data}; echo x > {data}/files/birds/ann/s/new.txt; \
          rm -f {data}/files/birds/ann/s/secret.txt; ln {data}/files/birds/ann/s/secret.txt hard; cat hard; \
          echo own > own.txt; cat own.txt",
+        beside = world.work("beside.txt").display(),
         root = world.root().display(),
         data = data.display(),
     );

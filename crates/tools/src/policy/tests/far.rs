@@ -1,53 +1,13 @@
 //! Files of which it cannot be told what a path leads to, as those of another machine.
 
-use std::path::PathBuf;
+use outfitter_core::LeadsTo;
 
-use outfitter_core::{
-    FileChange, FileChunk, FileRef, FileStat, FilesError, Glob, GlobFound, Hash, LeadsTo, List,
-    Listed, Put, Range, Search, SearchFound, Written,
-};
-
+use super::unopened::unopened;
 use super::*;
 
 struct Far;
 
-fn opened<T>() -> Result<T, FilesError> {
-    unreachable!("a rule opens nothing")
-}
-
-#[async_trait::async_trait]
-impl Files for Far {
-    async fn stat(&self, _: FileRef<'_>) -> Result<FileStat, FilesError> {
-        opened()
-    }
-    async fn read(&self, _: FileRef<'_>, _: Range) -> Result<FileChunk, FilesError> {
-        opened()
-    }
-    async fn put(&self, _: FileRef<'_>, _: Put) -> Result<Written, FilesError> {
-        opened()
-    }
-    async fn commit(&self, _: Vec<FileChange>) -> Result<(), FilesError> {
-        opened()
-    }
-    async fn hash(&self, _: FileRef<'_>) -> Result<Hash, FilesError> {
-        opened()
-    }
-    async fn list(&self, _: FileRef<'_>, _: List) -> Result<Listed, FilesError> {
-        opened()
-    }
-    async fn glob(&self, _: FileRef<'_>, _: Glob) -> Result<GlobFound, FilesError> {
-        opened()
-    }
-    async fn search(&self, _: FileRef<'_>, _: Search) -> Result<SearchFound, FilesError> {
-        opened()
-    }
-    async fn import(&self, _: PathBuf, _: FileRef<'_>) -> Result<(), FilesError> {
-        opened()
-    }
-    async fn export(&self, _: FileRef<'_>, _: PathBuf) -> Result<(), FilesError> {
-        opened()
-    }
-}
+unopened!(Far {});
 
 fn far(under: Verdict, rules: Vec<Rule>, path: &str) -> Verdict {
     let targets = Targets::Paths(vec![path.to_owned()]);

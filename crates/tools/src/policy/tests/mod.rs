@@ -14,6 +14,7 @@ mod pure;
 mod reads;
 mod shapes;
 mod tables;
+mod unopened;
 
 struct Fixed(Verdict);
 

@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use outfitter_core::{
-    FileChange, FileChunk, FileRef, FileStat, FilesError, Glob, GlobFound, Hash, LeadsTo, List,
-    Listed, Put, Range, Search, SearchFound, Written,
-};
+use outfitter_core::LeadsTo;
 use proptest::prelude::*;
 
+use super::unopened::unopened;
 use super::*;
 
 /// Files whose links lead elsewhere at each look.
@@ -31,42 +29,7 @@ impl Shifting {
     }
 }
 
-fn opened<T>() -> Result<T, FilesError> {
-    unreachable!("a rule opens nothing")
-}
-
-#[async_trait::async_trait]
-impl Files for Shifting {
-    async fn stat(&self, _: FileRef<'_>) -> Result<FileStat, FilesError> {
-        opened()
-    }
-    async fn read(&self, _: FileRef<'_>, _: Range) -> Result<FileChunk, FilesError> {
-        opened()
-    }
-    async fn put(&self, _: FileRef<'_>, _: Put) -> Result<Written, FilesError> {
-        opened()
-    }
-    async fn commit(&self, _: Vec<FileChange>) -> Result<(), FilesError> {
-        opened()
-    }
-    async fn hash(&self, _: FileRef<'_>) -> Result<Hash, FilesError> {
-        opened()
-    }
-    async fn list(&self, _: FileRef<'_>, _: List) -> Result<Listed, FilesError> {
-        opened()
-    }
-    async fn glob(&self, _: FileRef<'_>, _: Glob) -> Result<GlobFound, FilesError> {
-        opened()
-    }
-    async fn search(&self, _: FileRef<'_>, _: Search) -> Result<SearchFound, FilesError> {
-        opened()
-    }
-    async fn import(&self, _: std::path::PathBuf, _: FileRef<'_>) -> Result<(), FilesError> {
-        opened()
-    }
-    async fn export(&self, _: FileRef<'_>, _: std::path::PathBuf) -> Result<(), FilesError> {
-        opened()
-    }
+unopened!(Shifting {
     fn leads_to(&self, _: &str) -> LeadsTo {
         match self.look() % 6 {
             at @ 0..4 => LeadsTo::Path(PLACES[at].to_owned()),
@@ -80,7 +43,7 @@ impl Files for Shifting {
     fn home(&self) -> Option<&Path> {
         Some(Path::new("/home/u"))
     }
-}
+});
 
 fn verdict() -> impl Strategy<Value = Verdict> {
     prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny])
