@@ -62,20 +62,6 @@ fn detail_text(detail: &str) -> String {
     }
 }
 
-impl SpawnError {
-    /// Whether the working directory is what was missing.
-    #[must_use]
-    pub fn is_working_directory(&self) -> bool {
-        matches!(
-            self,
-            Self::Setup {
-                stage: Stage::WorkingDirectory,
-                ..
-            }
-        )
-    }
-}
-
 /// What is left of a child and of all that it started, where its supervisor was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remainder {

@@ -10,7 +10,7 @@ use landlock::{AccessFs, AccessNet, BitFlags, Scope};
 use crate::spec::Level;
 
 /// The newest ABI that is known here. A newer kernel gives as much as this.
-pub const NEWEST_LANDLOCK_ABI: u32 = 10;
+const NEWEST_LANDLOCK_ABI: u32 = 10;
 
 /// The kernel that each ABI came with, from the first on.
 const KERNELS: [&str; NEWEST_LANDLOCK_ABI as usize] = [

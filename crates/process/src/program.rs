@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::nursery::Nursery;
 
 /// The hidden first argument that makes a binary supervise.
-pub const SUPERVISE_WORD: &str = "__supervise";
+pub(crate) const SUPERVISE_WORD: &str = "__supervise";
 
 /// The path of a program whose `main` begins with [`run_if_supervisor`], and the one process of it
 /// that starts children, which is there from the first child on and ends with the last clone of

@@ -2,7 +2,7 @@
 //! starts one command as its arguments say.
 //!
 //! `run [--level L] [--network on|off|alone] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
-//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--first-remove FILE] -- PROGRAM ARGS…` copies the command's output to ours and
+//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--first-remove FILE] [--listen-often DIR] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
 
@@ -66,6 +66,9 @@ async fn command() -> Result<(), String> {
         _ => Err("usage: run … -- PROGRAM ARGS… | bench … | probe".to_owned()),
     }
 }
+
+/// More than are covered for one command.
+const SOCKETS: u32 = 1030;
 
 struct Options {
     spec: ChildSpec,
@@ -131,6 +134,14 @@ impl Options {
                     options.spec.env.push((name.into(), value.into()));
                 }
                 "--first-remove" => std::fs::remove_file(value).map_err(|e| e.to_string())?,
+                "--listen-often" => {
+                    for number in 0..SOCKETS {
+                        let socket = PathBuf::from(&value).join(number.to_string());
+                        let listener = std::os::unix::net::UnixListener::bind(socket);
+                        // Until we end.
+                        std::mem::forget(listener.map_err(|e| e.to_string())?);
+                    }
+                }
                 "--kill-after" => {
                     let millis = text.parse().map_err(|_| "milliseconds expected")?;
                     options.kill_after = Some(Duration::from_millis(millis));

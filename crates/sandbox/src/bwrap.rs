@@ -33,7 +33,7 @@ use crate::process_sandbox::ProcessSandbox;
 use crate::scratch::private_directory;
 
 /// The name of this backend.
-pub const BACKEND: &str = "bwrap";
+const BACKEND: &str = "bwrap";
 
 /// The program.
 const PROGRAM: &str = "bwrap";

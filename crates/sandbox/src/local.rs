@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 use crate::view::View;
 
 /// The name of this backend.
-pub const BACKEND: &str = "local";
+const BACKEND: &str = "local";
 
 /// What every backend of this machine needs.
 pub struct Session {

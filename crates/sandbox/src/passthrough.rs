@@ -11,7 +11,7 @@ use crate::local::{Session, open_scratch};
 use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 
 /// The name of this backend.
-pub const BACKEND: &str = "passthrough";
+const BACKEND: &str = "passthrough";
 
 /// A session's commands on this machine, held back by nothing. They still get a built environment,
 /// and their trees still end with them and with the session.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 pub(crate) use crate::identities::Identities;
 use crate::secrets::{BY_NAME_ONLY, CREDENTIALS_DEPTH, still_hidden};
-pub use crate::secrets::{HOME_CREDENTIALS, SYSTEM_CREDENTIALS};
+use crate::secrets::{HOME_CREDENTIALS, SYSTEM_CREDENTIALS};
 use crate::startup::{CONFIGURATION, HOME_STARTUP, WHY_CONFIGURATION, WHY_STARTUP};
 use rule::Rule;
 use spelling::clean_parts;

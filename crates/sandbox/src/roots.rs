@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::host::Host;
 use crate::system_roots::numbered_configuration;
-pub use crate::system_roots::{NUMBERED_CONFIGURATION, SYSTEM_CONFIGURATION, SYSTEM_DIRECTORIES};
+use crate::system_roots::{SYSTEM_CONFIGURATION, SYSTEM_DIRECTORIES};
 use crate::toolchains::{self, holds_home};
 use crate::venv::{Base, base_of};
 
@@ -17,7 +17,7 @@ const SETTINGS: &str = "settings that programs need";
 
 /// Files of `/etc` that programs stop at if they exist and cannot be opened, and that may hold a
 /// token: they read as empty.
-pub const BLANK_CONFIGURATION: &[&str] = &["/etc/npmrc", "/etc/pip.conf"];
+pub(crate) const BLANK_CONFIGURATION: &[&str] = &["/etc/npmrc", "/etc/pip.conf"];
 
 /// The same beside and above a workspace: cargo reads them on its way up, and stops.
 const BLANK_ABOVE: &[&str] = &[".cargo/config.toml", ".cargo/config"];
@@ -27,23 +27,23 @@ const SECRETS_IN_ROOTS: &[&str] = &[".local/share/uv/credentials"];
 
 /// What may be read and executed, what is hidden in it, and what reads as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadableRoots {
+pub(crate) struct ReadableRoots {
     /// Trees and files.
-    pub read: Vec<PathBuf>,
+    pub(crate) read: Vec<PathBuf>,
     /// Never, although a root above it is readable.
-    pub hide: Vec<PathBuf>,
+    pub(crate) hide: Vec<PathBuf>,
     /// Why each that is not in the workspace may be read, in some words.
-    pub why: BTreeMap<PathBuf, &'static str>,
+    pub(crate) why: BTreeMap<PathBuf, &'static str>,
     /// Files that read as empty.
-    pub blank: Vec<PathBuf>,
+    pub(crate) blank: Vec<PathBuf>,
     /// What was asked for and left out, one sentence each.
-    pub left_out: Vec<String>,
+    pub(crate) left_out: Vec<String>,
 }
 
 impl ReadableRoots {
     /// The roots of this machine for a session with this workspace, and the operator's own.
     #[must_use]
-    pub fn of(host: &Host, workspace: &Path, more: &[PathBuf]) -> Self {
+    pub(crate) fn of(host: &Host, workspace: &Path, more: &[PathBuf]) -> Self {
         let mut roots = Self::default();
         for path in SYSTEM_DIRECTORIES {
             roots.add(path, PROGRAMS);
@@ -102,7 +102,7 @@ impl ReadableRoots {
 
     /// Whether a path lies in what may be read.
     #[must_use]
-    pub fn has(&self, path: &Path) -> bool {
+    pub(crate) fn has(&self, path: &Path) -> bool {
         self.read.iter().any(|root| path.starts_with(root))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Beneath a home directory. A directory covers all that is in it; a final `*` covers every name that
 /// begins so.
-pub const HOME_CREDENTIALS: &[&str] = &[
+pub(crate) const HOME_CREDENTIALS: &[&str] = &[
     // Keys, key rings and stores of passwords.
     ".gnupg",
     ".password-store",
@@ -73,7 +73,7 @@ pub const HOME_CREDENTIALS: &[&str] = &[
 ];
 
 /// Of the machine.
-pub const SYSTEM_CREDENTIALS: &[&str] = &[
+pub(crate) const SYSTEM_CREDENTIALS: &[&str] = &[
     "/etc/apt/auth.conf*",
     "/etc/chatscripts",
     "/etc/docker/key.json",

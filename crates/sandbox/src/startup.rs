@@ -11,7 +11,7 @@ pub const CONFIGURATION: &[&str] = &["outfitter.toml", ".outfitter"];
 /// What is read beneath a home directory when a shell, a login, a desktop, git, cargo or an editor
 /// starts, and names programs to run. A directory covers all that is in it; a final `*` covers every
 /// name that begins so.
-pub const HOME_STARTUP: &[&str] = &[
+pub(crate) const HOME_STARTUP: &[&str] = &[
     ".config/outfitter",
     ".profile",
     ".bashrc",

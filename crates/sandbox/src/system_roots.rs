@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Programs and libraries.
-pub const SYSTEM_DIRECTORIES: &[&str] = &[
+pub(crate) const SYSTEM_DIRECTORIES: &[&str] = &[
     "/usr",
     "/bin",
     "/sbin",
@@ -19,7 +19,7 @@ pub const SYSTEM_DIRECTORIES: &[&str] = &[
 
 /// What programs read of `/etc`. Not there: accounts' secrets, keys, and files that may hold a
 /// registry's token.
-pub const SYSTEM_CONFIGURATION: &[&str] = &[
+pub(crate) const SYSTEM_CONFIGURATION: &[&str] = &[
     "/etc/alternatives",
     "/etc/bash.bashrc",
     "/etc/ca-certificates",
@@ -74,7 +74,8 @@ pub const SYSTEM_CONFIGURATION: &[&str] = &[
 ];
 
 /// And those of `/etc` that have a version in their name, by what stands before and behind it.
-pub const NUMBERED_CONFIGURATION: &[(&str, &str)] = &[("java-", "-openjdk"), ("python3.", "")];
+const NUMBERED_CONFIGURATION: &[(&str, &str)] =
+    &[("java-", "-openjdk"), ("python3.", "")];
 
 /// Directories with the settings of one version of a program.
 pub(crate) fn numbered_configuration(etc: &Path) -> Vec<PathBuf> {

@@ -4,7 +4,7 @@
 //! for each level, holds a descriptor for each level, or writes a path out: a tree is gone through by
 //! handles, one directory at a time, and through no link.
 //!
-//! - [`remove_tree`], [`remove_tree_at`], [`remove_tree_in_pool`]: the one deletion of a tree
+//! - [`remove_tree`], [`remove_tree_in_pool`]: the one deletion of a tree
 //! - [`Passing`]: a directory that goes when its value goes
 //! - [`bytes_beneath`]: how much there is
 
@@ -16,5 +16,5 @@ mod stays;
 
 pub use count::bytes_beneath;
 pub use passing::Passing;
-pub use remove::{Removed, remove_tree, remove_tree_at, remove_tree_in_pool};
+pub use remove::{Removed, remove_tree, remove_tree_in_pool};
 pub use stays::StaysBehind;

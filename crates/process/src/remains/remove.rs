@@ -54,14 +54,6 @@ pub fn remove_tree(path: &Path) -> Result<Removed, StaysBehind> {
     }
 }
 
-/// The same for a name in a directory that is open.
-///
-/// # Errors
-/// [`StaysBehind`] when anything is left.
-pub fn remove_tree_at(parent: impl AsFd, name: &str) -> Result<Removed, StaysBehind> {
-    remove_named(parent, name.as_bytes(), Path::new(name))
-}
-
 /// The same as [`remove_tree`], where blocking is in nobody's way.
 ///
 /// # Errors

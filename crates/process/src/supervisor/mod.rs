@@ -49,7 +49,7 @@ use launch::Launch;
 use limits::Held;
 use namespaces::Ahead;
 use nursery::{Request, put};
-use reaper::{Scope, Spared};
+use reaper::{Scope, Spared, Watch};
 use roots::Roots;
 
 pub(crate) use crate::sys::landlock_abi;
@@ -174,7 +174,13 @@ fn supervise_within(
     let child = launch.start()?;
     control.release_streams();
     control.report(&Report::Started);
-    reaper::run(control, signals, child, Scope::Descendants, spared, held);
+    let watch = Watch {
+        child,
+        scope: Scope::Descendants,
+        spared,
+        notes: Vec::new(),
+    };
+    reaper::run(control, signals, watch, held);
     Ok(())
 }
 
@@ -206,14 +212,13 @@ fn supervise_namespaced(
             let child = launch.start()?;
             control.release_streams();
             control.report(&Report::Started);
-            reaper::run(
-                control,
-                signals,
+            let watch = Watch {
                 child,
-                Scope::Namespace,
-                Spared::Nobody,
-                held,
-            );
+                scope: Scope::Namespace,
+                spared: Spared::Nobody,
+                notes: view.notes(),
+            };
+            reaper::run(control, signals, watch, held);
             Ok(())
         }
     }

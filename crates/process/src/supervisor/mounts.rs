@@ -16,6 +16,7 @@ use rustix::mount::{
 
 use super::OrFail;
 use super::devices::{LINKS, NODES, SHARED_MEMORY, SHARED_MEMORY_SIZE};
+use super::landlock_abi;
 use super::roots::{Root, Roots, is_in};
 use crate::spec::Network;
 use crate::stage::Stage;
@@ -28,8 +29,11 @@ const COVERED: [&str; 2] = ["/run", "/tmp"];
 /// Room for the directories that lead to a root below a covered one; nothing else is written there.
 const COVER_SIZE: &str = "1m";
 
-/// More sockets than that, outside of what is covered anyway, are left as they are.
+/// More sockets than that, outside of what is covered anyway, are left as they are, and that is said.
 const MAX_SOCKETS: usize = 1024;
+
+/// From this ABI of Landlock on a rule holds those that are not covered, too.
+const HELD_FROM_ABI: i32 = 9;
 
 /// Stand-ins for hidden things, while the view is being built.
 const EMPTY_FILE: &str = "/dev/.empty-file";
@@ -41,6 +45,8 @@ pub(super) struct View {
     pub(super) covered: Vec<PathBuf>,
     /// Device files that are there.
     pub(super) devices: Vec<&'static str>,
+    /// How many local sockets of the machine are not covered, because there are too many.
+    pub(super) uncovered_sockets: usize,
 }
 
 /// Builds the view. Afterwards nothing can change it: the child has no capability to mount.
@@ -52,7 +58,7 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
     let sockets = match network {
         Network::On => sockets(roots, &covered),
         // There are none to connect with.
-        Network::Off | Network::Alone | Network::Outlet => Vec::new(),
+        Network::Off | Network::Alone | Network::Outlet => Sockets::default(),
     };
     let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
         .or_fail(Stage::Mounts, "/")?;
@@ -104,7 +110,7 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
                 .cloned()
                 .collect::<Vec<_>>(),
         )?;
-        cover_sockets(&sockets)?;
+        cover_sockets(&sockets.to_cover)?;
     }
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
@@ -123,7 +129,26 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
             .or_fail(Stage::Mounts, "read-only covers")?;
     }
     drop(shared);
-    Ok(View { covered, devices })
+    Ok(View {
+        covered,
+        devices,
+        uncovered_sockets: sockets.too_many,
+    })
+}
+
+impl View {
+    /// What of it is less than it should be; for people.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let many = match landlock_abi() {
+            HELD_FROM_ABI.. => 0,
+            _ => self.uncovered_sockets,
+        };
+        let note = format!(
+            "{many} local sockets of this machine were not covered, because more than {MAX_SOCKETS} \
+             listen here: the command could connect to those that it may write to"
+        );
+        Vec::from_iter((many > 0).then_some(note))
+    }
 }
 
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -293,9 +318,17 @@ fn pin_parents(roots: &Roots) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Sockets that are in sight.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sockets {
+    to_cover: Vec<PathBuf>,
+    /// How many more there are.
+    too_many: usize,
+}
+
 /// The sockets with a name that somebody listens on now and that lie in no root and in nothing that is
 /// covered. Read before the view has a `/proc` of its own.
-fn sockets(roots: &Roots, covered: &[PathBuf]) -> Vec<PathBuf> {
+fn sockets(roots: &Roots, covered: &[PathBuf]) -> Sockets {
     let listed = std::fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
     let named = listed
         .lines()
@@ -307,12 +340,16 @@ fn sockets(roots: &Roots, covered: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// Those that nothing covers yet, each once: the others take no room from them.
-fn still_in_sight(found: impl Iterator<Item = PathBuf>, covered: &[PathBuf]) -> Vec<PathBuf> {
+fn still_in_sight(found: impl Iterator<Item = PathBuf>, covered: &[PathBuf]) -> Sockets {
     let mut found: Vec<PathBuf> = found.filter(|path| !is_in(path, covered)).collect();
     found.sort_unstable();
     found.dedup();
+    let too_many = found.len().saturating_sub(MAX_SOCKETS);
     found.truncate(MAX_SOCKETS);
-    found
+    Sockets {
+        to_cover: found,
+        too_many,
+    }
 }
 
 /// A socket is connected to and not opened, which neither a read-only mount nor Landlock before its
@@ -374,7 +411,19 @@ mod tests {
         let hidden = (0..=MAX_SOCKETS).map(|number| PathBuf::from(format!("/run/{number}")));
         let other = PathBuf::from("/var/lib/database/socket");
         let found = hidden.chain([other.clone(), other.clone()]);
-        assert_eq!(still_in_sight(found, &covered), [other]);
+        let alone = Sockets {
+            to_cover: vec![other],
+            too_many: 0,
+        };
+        assert_eq!(still_in_sight(found, &covered), alone);
+    }
+
+    #[test]
+    fn sockets_beyond_the_bound_are_counted() {
+        let found = (0..MAX_SOCKETS + 3).map(|number| PathBuf::from(format!("/var/{number}")));
+        let sockets = still_in_sight(found, &[]);
+        assert_eq!(sockets.to_cover.len(), MAX_SOCKETS);
+        assert_eq!(sockets.too_many, 3);
     }
 
     #[test]

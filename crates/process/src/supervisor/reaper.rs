@@ -57,15 +57,22 @@ enum Phase {
     },
 }
 
+/// What is watched, and what is to be said with its end.
+pub(super) struct Watch {
+    pub(super) child: Pid,
+    pub(super) scope: Scope,
+    pub(super) spared: Spared,
+    pub(super) notes: Vec<String>,
+}
+
 /// Waits until nothing of the tree is left, and reports how the child ended.
-pub(super) fn run(
-    control: &mut Control,
-    signals: &OwnedFd,
-    child: Pid,
-    scope: Scope,
-    spared: Spared,
-    held: &Held,
-) {
+pub(super) fn run(control: &mut Control, signals: &OwnedFd, watch: Watch, held: &Held) {
+    let Watch {
+        child,
+        scope,
+        spared,
+        mut notes,
+    } = watch;
     let mut reaper = Reaper {
         child,
         scope,
@@ -91,13 +98,14 @@ pub(super) fn run(
         by_itself: reaper.ending.filter(|_| reaper.left_behind),
         others: reaper.signals,
     };
+    notes.extend(held.notes());
     control.report(&Report::Exited(Exit {
         // Only a child that could not even be killed has no ending.
         ending: reaper.ending.unwrap_or(Ending::Signal(libc::SIGKILL)),
         killed_children: reaper.killed,
         survivors,
         reached: held.reached(&seen),
-        notes: held.notes(),
+        notes,
     }));
 }
 

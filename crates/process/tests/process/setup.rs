@@ -8,7 +8,7 @@ use outfitter_process::{
 };
 use rstest::rstest;
 
-use crate::kit::{Identity, Place, TESTKIT, finish};
+use crate::kit::{Identity, Place, TESTKIT, behind, finish, say, we_are_root};
 use crate::output::shell;
 
 fn program() -> SupervisorProgram {
@@ -116,11 +116,16 @@ async fn a_bare_name_is_found_on_the_given_path_only() {
 async fn a_missing_working_directory_is_told_apart() {
     let dir = tempfile::tempdir().unwrap();
     let spec = shell("true", &dir.path().join("gone"));
+    let error = spawn(&program(), spec).await.unwrap_err();
     assert!(
-        spawn(&program(), spec)
-            .await
-            .unwrap_err()
-            .is_working_directory()
+        matches!(
+            error,
+            SpawnError::Setup {
+                stage: Stage::WorkingDirectory,
+                ..
+            }
+        ),
+        "{error:?}"
     );
 }
 
@@ -219,4 +224,34 @@ fn other_systems_are_refused_in_a_sentence() {
     let refusal =
         "#[cfg(not(target_os = \"linux\"))]\ncompile_error!(\n    \"Outfitter runs on Linux: ";
     assert!(source.contains(refusal), "{source}");
+}
+
+/// They were left as they were, and nothing was said.
+#[tokio::test]
+async fn more_local_sockets_than_are_covered_are_told() {
+    let place = Place::new(Identity::Ourselves).unwrap();
+    let support = probe(&program()).await.unwrap();
+    if support.level < Level::Full || !we_are_root() {
+        say("SKIPPED(namespace): there is no network here that nobody else listens in");
+        return;
+    }
+    let told = |sockets: bool| {
+        let mut confined = place.confined("full");
+        confined.args(["--network", "on"]);
+        if sockets {
+            confined.arg("--listen-often").arg(&place.outside);
+        }
+        confined.args(["--", "/bin/sh", "-c", "echo runs"]);
+        let got = finish(&mut behind(&["unshare", "--net"], &confined));
+        assert_eq!(got.stdout, "runs\n", "{got:?}");
+        let note = got.stderr.lines().find(|line| line.contains("sockets"));
+        note.map(ToOwned::to_owned)
+    };
+    assert_eq!(told(false), None);
+    // A younger kernel holds all of them.
+    let expected = (support.landlock_abi < 9).then_some(
+        "6 local sockets of this machine were not covered, because more than 1024 listen here: the \
+         command could connect to those that it may write to",
+    );
+    assert_eq!(told(true).as_deref(), expected);
 }

@@ -25,6 +25,6 @@ pub(crate) mod sftp;
 
 pub(crate) use job::RemoteCommand;
 pub use launch::MAX_REMOTE_JOBS;
-pub use packs::{LaidPack, PACKS_VARIABLE};
+pub use packs::LaidPack;
 pub use remote::{Identity, Remote};
-pub use sandbox::{BACKEND, SshSession, open, remove};
+pub use sandbox::{SshSession, open, remove};

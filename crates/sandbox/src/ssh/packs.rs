@@ -16,7 +16,7 @@ use super::sftp::Sftp;
 use crate::files::remote::lay;
 
 /// The variable that tells commands where the folder is.
-pub const PACKS_VARIABLE: &str = "OUTFITTER_SKILLS";
+pub(super) const PACKS_VARIABLE: &str = "OUTFITTER_SKILLS";
 
 /// How many parts of a pack that are not laid in are named.
 const TOLD_OF_A_PACK: usize = 20;

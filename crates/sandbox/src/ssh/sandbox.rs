@@ -18,7 +18,7 @@ use crate::process_sandbox::{ProcessSandbox, SessionFiles};
 use crate::protected::Protected;
 
 /// The name of this backend.
-pub const BACKEND: &str = "ssh";
+const BACKEND: &str = "ssh";
 
 /// What a session on another machine is opened with.
 pub struct SshSession {
@@ -34,7 +34,7 @@ pub struct SshSession {
     /// then it is the workspace of the session.
     pub own_folder: Option<String>,
     /// Trees of ours that are laid in there for reading, as long as the session lasts: beneath a
-    /// folder that [`PACKS_VARIABLE`] names to commands.
+    /// folder that `OUTFITTER_SKILLS` names to commands.
     pub packs: Vec<LaidPack>,
     /// The bounds of the file tools.
     pub file_limits: FileLimits,
