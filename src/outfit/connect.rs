@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use outfitter_auth::{Issuer, Lifetime, SigningKey};
 use outfitter_commands::{Credentials, ProgramSettings, ProjectCli};
-use outfitter_core::{NameSet, SourceId, ToolSource};
+use outfitter_core::{NameSet, SourceId, SourceStart, ToolSource};
 use outfitter_mcp::{Enabled, McpSource, ServerStatus, Start, StdioServer};
 use outfitter_process::SupervisorProgram;
 
@@ -60,7 +60,7 @@ impl Outfitter {
             supervisor: supervisor.clone(),
             env: variables.into_iter().filter_map(variable).collect(),
             clock: self.clock.clone(),
-            specs: Some(Arc::new(SpecFiles::below(&self.data_dir))),
+            specs: Some(Arc::new(SpecFiles::of_servers(&self.data_dir))),
         };
         let mut begun = Vec::new();
         for (name, server) in &config.mcp.servers {
@@ -153,6 +153,7 @@ impl Outfitter {
             lang: self.text(env::LANG),
             tz: self.text(env::TZ),
             issuer: Some(Arc::new(issuer)),
+            specs: Some(Arc::new(SpecFiles::of_programs(&self.data_dir))),
         };
         let config = self.config();
         let programs = config
@@ -259,6 +260,9 @@ fn settings(name: &str, program: &Program) -> ProgramSettings {
         Credential::Call => Credentials::Call,
         Credential::None => Credentials::None,
     };
+    if program.lazy {
+        settings.start = SourceStart::AtFirstCall;
+    }
     if !program.only.is_empty() {
         settings.only = NameSet::of(program.only.iter().map(String::as_str));
     }

@@ -1,51 +1,57 @@
-//! What servers offer, kept in a file for each below the data directory.
+//! What servers and programs offer, kept in a file for each below the data directory.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use outfitter_mcp::{MAX_SPECS_BYTES, SpecCache};
+use outfitter_core::{MAX_SPECS_BYTES, SpecCache};
 use outfitter_store::create_private_dir;
 
-/// The directory below the data directory.
-const DIR: &str = "mcp";
+/// The directories below the data directory. One name may be of a server and of a program.
+const SERVERS: &str = "mcp";
+const PROGRAMS: &str = "programs";
 
 /// Whoever may read the data directory, and nobody else.
 const MODE: u32 = 0o600;
 
-/// A file for each server.
+/// A file for each source.
 pub(super) struct SpecFiles(PathBuf);
 
 impl SpecFiles {
-    /// Below this data directory. Nothing is made before there is something to keep.
-    pub(super) fn below(data_dir: &Path) -> Self {
-        Self(data_dir.join(DIR))
+    /// Of MCP servers, below this data directory. Nothing is made before there is something to keep.
+    pub(super) fn of_servers(data_dir: &Path) -> Self {
+        Self(data_dir.join(SERVERS))
     }
 
-    fn write(&self, server: &str, specs: &[u8]) -> std::io::Result<()> {
+    /// The same of the programs of the project.
+    pub(super) fn of_programs(data_dir: &Path) -> Self {
+        Self(data_dir.join(PROGRAMS))
+    }
+
+    fn write(&self, source: &str, specs: &[u8]) -> std::io::Result<()> {
         create_private_dir(&self.0)?;
         // Another process may keep the same at the same time; each renames its own.
-        let own = format!(".{server}.{}", std::process::id());
+        let own = format!(".{source}.{}", std::process::id());
         let own = self.0.join(own);
         let _stale = std::fs::remove_file(&own);
         let mut options = std::fs::OpenOptions::new();
         let file = options.write(true).create_new(true).mode(MODE).open(&own);
         let written = file.and_then(|mut file| file.write_all(specs));
-        let kept = written.and_then(|()| std::fs::rename(&own, self.file(server)));
+        let kept = written.and_then(|()| std::fs::rename(&own, self.file(source)));
         if kept.is_err() {
             let _gone = std::fs::remove_file(&own);
         }
         kept
     }
 
-    fn file(&self, server: &str) -> PathBuf {
-        self.0.join(format!("{server}.json"))
+    fn file(&self, source: &str) -> PathBuf {
+        self.0.join(format!("{source}.json"))
     }
 }
 
 impl SpecCache for SpecFiles {
-    fn load(&self, server: &str) -> Option<Vec<u8>> {
-        let file = std::fs::File::open(self.file(server)).ok()?;
+    fn load(&self, source: &str) -> Option<Vec<u8>> {
+        let file = std::fs::File::open(self.file(source)).ok()?;
         if !file.metadata().ok()?.is_file() {
             return None;
         }
@@ -56,9 +62,9 @@ impl SpecCache for SpecFiles {
         (bytes.len() <= MAX_SPECS_BYTES).then_some(bytes)
     }
 
-    fn keep(&self, server: &str, specs: &[u8]) {
-        if let Err(error) = self.write(server, specs) {
-            tracing::warn!(server, %error, "what an MCP server offers was not kept");
+    fn keep(&self, source: &str, specs: &[u8]) {
+        if let Err(error) = self.write(source, specs) {
+            tracing::warn!(source, %error, "what a source offers was not kept");
         }
     }
 }
@@ -72,7 +78,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_for_its_owner_and_takes_the_place_of_what_was() {
         let data = tempfile::tempdir().unwrap();
-        let files = SpecFiles::below(&data.path().join("data"));
+        let files = SpecFiles::of_servers(&data.path().join("data"));
         assert_eq!(files.load("notes"), None);
         files.keep("notes", b"one");
         files.keep("notes", b"two");
@@ -87,7 +93,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_or_kept_costs_nothing() {
         let data = tempfile::tempdir().unwrap();
-        let files = SpecFiles::below(data.path());
+        let files = SpecFiles::of_servers(data.path());
         std::fs::create_dir_all(data.path().join("mcp/notes.json")).unwrap();
         assert_eq!(files.load("notes"), None);
         files.keep("notes", b"one");

@@ -1,6 +1,7 @@
 //! What a program answers to `describe --json`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use outfitter_core::{Arguments, Effects, UiHints};
 use serde::Deserialize;
@@ -48,18 +49,26 @@ struct Entry {
 }
 
 /// What a program can do.
+#[derive(Clone)]
 pub(crate) struct Described {
-    pub(crate) subcommands: Vec<Subcommand>,
+    pub(crate) subcommands: Vec<Arc<Subcommand>>,
     /// Subcommands that cannot be offered: which, and why.
     pub(crate) left_out: Vec<(String, String)>,
     /// Where the skills are that say how it is used, as the program says it.
     pub(crate) skills_dir: Option<String>,
+    /// All of it, as it was said.
+    pub(crate) document: Value,
 }
 
 /// Reads a description. One that does not keep to the protocol is refused whole; a subcommand that
 /// cannot be offered is left out.
 pub(crate) fn parse(stdout: &[u8]) -> Result<Described, String> {
-    let document: Document = outfitter_core::from_json_value(one_document(stdout)?)
+    read(one_document(stdout)?)
+}
+
+/// The same of a document that was read.
+pub(crate) fn read(said: Value) -> Result<Described, String> {
+    let document: Document = outfitter_core::from_json_value(said.clone())
         .map_err(|error| format!("its description is not as the protocol has it: {error}"))?;
     if document.v != VERSION {
         return Err(format!(
@@ -82,8 +91,9 @@ pub(crate) fn parse(stdout: &[u8]) -> Result<Described, String> {
         subcommands: Vec::new(),
         left_out: Vec::new(),
         skills_dir: document.skills_dir,
+        document: said,
     };
-    for entry in document.commands {
+    for (at, entry) in document.commands.into_iter().enumerate() {
         for word in [&entry.command, &entry.subcommand] {
             if !is_name(word) {
                 return Err(format!(
@@ -92,12 +102,13 @@ pub(crate) fn parse(stdout: &[u8]) -> Result<Described, String> {
             }
         }
         let subject = format!("{} {}", entry.command, entry.subcommand);
-        let twice = |known: &Subcommand| known.subject() == subject;
+        let twice = |known: &Arc<Subcommand>| known.subject() == subject;
         if described.subcommands.iter().any(twice) {
             return Err(format!("it describes {subject} twice"));
         }
-        match usable(entry) {
-            Ok(subcommand) => described.subcommands.push(subcommand),
+        let said = described.document["commands"][at].clone();
+        match usable(entry, said) {
+            Ok(subcommand) => described.subcommands.push(Arc::new(subcommand)),
             Err(why) => described.left_out.push((subject, why)),
         }
     }
@@ -115,7 +126,7 @@ pub(crate) fn one_document(stdout: &[u8]) -> Result<Value, String> {
         .map_err(|fault| format!("it printed something other than one JSON object: {fault}"))
 }
 
-fn usable(entry: Entry) -> Result<Subcommand, String> {
+fn usable(entry: Entry, said: Value) -> Result<Subcommand, String> {
     if let Some(why) = reserved::refused(&entry.args) {
         return Err(format!("the schema of its arguments {why}"));
     }
@@ -146,6 +157,7 @@ fn usable(entry: Entry) -> Result<Subcommand, String> {
         args,
         result,
         ui,
+        said,
     })
 }
 

@@ -161,7 +161,7 @@ mod tests {
             "args": {}, "result": { "type": "object" },
         }]});
         let described = describe::parse(description.to_string().as_bytes()).unwrap();
-        described.subcommands.into_iter().next().unwrap()
+        std::sync::Arc::into_inner(described.subcommands.into_iter().next().unwrap()).unwrap()
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use outfitter_core::CredentialIssuer;
+use outfitter_core::{CredentialIssuer, SpecCache};
 use outfitter_process::SupervisorProgram;
 
 /// What all programs are given. The environment of our own process is read elsewhere, once.
@@ -23,4 +23,7 @@ pub struct Host {
     pub tz: Option<OsString>,
     /// Signs for each call. Without one, a program that wants credentials is `unavailable`.
     pub issuer: Option<Arc<dyn CredentialIssuer>>,
+    /// Where what programs offer is kept, for those that are asked at their first call. Without it
+    /// they are asked at once.
+    pub specs: Option<Arc<dyn SpecCache>>,
 }

@@ -10,6 +10,9 @@
 //! * [`exit_of`]: the exit of a program by the code of its error, for programs that are written in
 //!   Rust.
 //!
+//! * [`ProgramSettings::start`]: one may be asked at its first call, and what it offers is kept until
+//!   then.
+//!
 //! The files follow a call: `describe` → `tree` → `spec` (what a model is told) → `invocation`
 //! (arguments to flags and input) → `environment` → `run` → `document` (what it printed) → `outcome`.
 
@@ -21,6 +24,8 @@ mod exit;
 mod host;
 mod invocation;
 mod jwks_file;
+mod kept;
+mod offer;
 mod outcome;
 mod program;
 mod project_cli;
@@ -38,5 +43,5 @@ mod tree;
 
 pub use exit::exit_of;
 pub use host::Host;
-pub use project_cli::{CommandTaken, ProjectCli, SOURCE, SkillsDir, TOOL};
+pub use project_cli::{CommandTaken, ProgramStatus, ProjectCli, SOURCE, SkillsDir, TOOL};
 pub use settings::{Credentials, ProgramSettings, SettingsError};

@@ -1,5 +1,6 @@
 //! One program: asked what it can do, and called.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use outfitter_core::{
@@ -13,6 +14,7 @@ use crate::environment::{self, Proof};
 use crate::host::Host;
 use crate::invocation::Invocation;
 use crate::jwks_file::JwksFile;
+use crate::offer::locked;
 use crate::outcome;
 use crate::run::{Ended, Job, RunError, run};
 use crate::scratch;
@@ -23,9 +25,70 @@ use crate::subcommand::Subcommand;
 
 pub(crate) struct Program {
     pub(crate) settings: ProgramSettings,
+    said: Mutex<Option<Said>>,
+}
+
+/// What is known of what a program can do.
+pub(crate) struct Said {
+    /// What it said, or why it said nothing.
+    pub(crate) described: Result<Described, String>,
+    pub(crate) known: Known,
+    /// How that differs from what was kept of it.
+    pub(crate) changed: Option<String>,
+}
+
+/// Where that is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nobody has asked it.
+    NotYet,
+    /// From another time.
+    Kept,
+    /// It was asked.
+    Asked,
 }
 
 impl Program {
+    /// One that was not asked yet.
+    pub(crate) fn new(settings: ProgramSettings) -> Self {
+        Self {
+            settings,
+            said: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn says(&self, said: Said) {
+        *locked(&self.said) = Some(said);
+    }
+
+    pub(crate) fn known(&self) -> Known {
+        let said = locked(&self.said);
+        said.as_ref().map_or(Known::NotYet, |said| said.known)
+    }
+
+    /// What it said, or why it said nothing; none where nobody has asked.
+    pub(crate) fn said(&self) -> Option<Result<Described, String>> {
+        let said = locked(&self.said);
+        said.as_ref().map(|said| said.described.clone())
+    }
+
+    /// What it said.
+    pub(crate) fn described(&self) -> Option<Described> {
+        self.said()?.ok()
+    }
+
+    /// How what it offers differs from what was kept of it.
+    pub(crate) fn changed(&self) -> Option<String> {
+        locked(&self.said).as_ref()?.changed.clone()
+    }
+
+    /// Whether it says now what it said of this subcommand.
+    pub(crate) fn offers(&self, subcommand: &Subcommand) -> bool {
+        let described = self.described();
+        let mut now = described.iter().flat_map(|now| &now.subcommands);
+        now.any(|now| now.said == subcommand.said)
+    }
+
     /// Asks it what it can do; the error is one fragment.
     pub(crate) async fn describe(&self, host: &Host) -> Result<Described, String> {
         let scratch = scratch(host).map_err(|error| explain(&error))?;

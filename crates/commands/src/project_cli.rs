@@ -1,23 +1,16 @@
 //! The source: what the programs of a project offer, as one tool.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use futures_core::stream::BoxStream;
-use futures_util::{StreamExt as _, future::join_all, stream};
-use outfitter_core::{
-    Fault, Generation, SourceId, SourceSnapshot, Tool, ToolName, ToolSource, Trust,
-};
-use tokio::sync::watch;
+use futures_util::{StreamExt as _, stream};
+use outfitter_core::{Generation, SourceId, SourceSnapshot, ToolName, ToolSource, Trust};
 
 use crate::host::Host;
-use crate::jwks_file::JwksFile;
-use crate::program::Program;
-use crate::scratch;
+use crate::offer::{Offer, locked};
+use crate::program::{Known, Program};
 use crate::settings::{ProgramSettings, SettingsError};
-use crate::tool::ProjectTool;
-use crate::tree::{Collision, Tree};
+use crate::tree::Collision;
 
 /// The name of the source.
 pub const SOURCE: &str = "commands";
@@ -56,19 +49,27 @@ impl From<Collision> for CommandTaken {
 ///
 /// Nothing runs until [`ProjectCli::describe`] is awaited; listing shows what is known by then, and
 /// what is not is a fault of the snapshot.
+///
+/// One that is asked at its first call ([`SourceStart::AtFirstCall`](outfitter_core::SourceStart))
+/// offers what was kept of it until then, for as long as its settings and its files are the same.
+/// When it turns out to offer something else, that is offered, and a call of what is another now is
+/// refused.
 pub struct ProjectCli {
     id: SourceId,
-    tool: ToolName,
-    host: Arc<Host>,
-    jwks: Arc<JwksFile>,
-    programs: Vec<Arc<Program>>,
-    /// One description at a time.
-    describing: tokio::sync::Mutex<()>,
-    snapshot: Mutex<Arc<SourceSnapshot>>,
-    generation: watch::Sender<Generation>,
-    skills: Mutex<Vec<SkillsDir>>,
-    /// The program of each command.
-    owners: Mutex<BTreeMap<String, String>>,
+    offer: Arc<Offer>,
+}
+
+/// How a program stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramStatus {
+    /// Its name, as it is configured.
+    pub name: String,
+    /// How many subcommands it offers.
+    pub subcommands: usize,
+    /// Whether what it offers is only what was kept of it: its first call asks it.
+    pub idle: bool,
+    /// How what it offers differs from what was kept of it.
+    pub changed: Option<String>,
 }
 
 /// Where a program says that the skills are which explain it.
@@ -95,112 +96,53 @@ impl ProjectCli {
             if known.iter().any(|one| one.settings.name == settings.name) {
                 return Err(SettingsError::Twice(settings.name));
             }
-            known.push(Arc::new(Program { settings }));
+            known.push(Arc::new(Program::new(settings)));
         }
         known.sort_by(|a, b| a.settings.name.cmp(&b.settings.name));
         let invalid = |name: &str| SettingsError::Name(name.to_owned());
-        let snapshot = SourceSnapshot {
-            faults: known
-                .iter()
-                .map(|program| Fault {
-                    what: program.settings.name.clone(),
-                    why: "it was not asked yet what it can do".to_owned(),
-                })
-                .collect(),
-            ..SourceSnapshot::default()
-        };
+        let tool = ToolName::new(TOOL).map_err(|_| invalid(TOOL))?;
         Ok(Self {
             id: SourceId::new(SOURCE).map_err(|_| invalid(SOURCE))?,
-            tool: ToolName::new(TOOL).map_err(|_| invalid(TOOL))?,
-            jwks: Arc::new(JwksFile::in_directory(&host.scratch)),
-            host: Arc::new(host),
-            programs: known,
-            describing: tokio::sync::Mutex::new(()),
-            snapshot: Mutex::new(Arc::new(snapshot)),
-            generation: watch::Sender::new(Generation::default()),
-            skills: Mutex::new(Vec::new()),
-            owners: Mutex::default(),
+            offer: Offer::new(host, known, tool),
         })
     }
 
     /// Asks all programs at once what they can do, and offers it. Each has its own time for it, so
     /// this ends; a program that fails is a fault of the snapshot and keeps nobody else from being
-    /// offered. Asking again takes what they say then.
+    /// offered. One that is asked at its first call is not, where it is kept what it offers. Asking
+    /// again takes what they say then.
     ///
     /// # Errors
     /// [`CommandTaken`], the first of them, when two programs have one command. Neither's is offered
     /// then; at the start of a program this ends it.
     pub async fn describe(&self) -> Result<(), CommandTaken> {
-        let _one_at_a_time = self.describing.lock().await;
-        scratch::sweep(&self.host.scratch, SystemTime::now());
-        let asked = self
-            .programs
-            .iter()
-            .map(|program| async move { (program, program.describe(&self.host).await) });
-        let mut tree = Tree::default();
-        let mut skills = Vec::new();
-        for (program, described) in join_all(asked).await {
-            if let Ok(described) = &described
-                && let Some(path) = &described.skills_dir
-            {
-                skills.push(SkillsDir {
-                    program: program.settings.name.clone(),
-                    path: path.into(),
-                });
-            }
-            tree.take(program, described);
-        }
-        tree.settle();
-        let collision = tree.collisions.first().cloned();
-        *self.skills.lock().unwrap_or_else(PoisonError::into_inner) = skills;
-        self.offer(tree);
+        let collision = self.offer.describe().await;
         collision.map_or(Ok(()), |collision| Err(collision.into()))
+    }
+
+    /// How the programs stand.
+    #[must_use]
+    pub fn status(&self) -> Vec<ProgramStatus> {
+        let programs = self.offer.programs.iter();
+        let status = |program: &Arc<Program>| ProgramStatus {
+            name: program.settings.name.clone(),
+            subcommands: program.described().map_or(0, |now| now.subcommands.len()),
+            idle: program.known() == Known::Kept,
+            changed: program.changed(),
+        };
+        programs.map(status).collect()
     }
 
     /// Where the programs say their skills are, as they were described last.
     #[must_use]
     pub fn skills_dirs(&self) -> Vec<SkillsDir> {
-        self.skills
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.offer.skills()
     }
 
     /// The name of the program that has a command, as they were described last.
     #[must_use]
     pub fn program_of(&self, command: &str) -> Option<String> {
-        let owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.get(command).cloned()
-    }
-
-    fn offer(&self, mut tree: Tree) {
-        let owners = tree.commands.iter();
-        *self.owners.lock().unwrap_or_else(PoisonError::into_inner) = owners
-            .map(|(name, command)| (name.clone(), command.program.settings.name.clone()))
-            .collect();
-        for fault in &tree.faults {
-            tracing::warn!(target: "outfitter::commands", what = fault.what, "{}", fault.why);
-        }
-        let faults = std::mem::take(&mut tree.faults);
-        let tools: Vec<Arc<dyn Tool>> = if tree.commands.is_empty() {
-            Vec::new()
-        } else {
-            vec![Arc::new(ProjectTool::new(
-                self.tool.clone(),
-                Arc::new(tree),
-                self.host.clone(),
-                self.jwks.clone(),
-            ))]
-        };
-        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = Generation(snapshot.generation.0 + 1);
-        *snapshot = Arc::new(SourceSnapshot {
-            generation,
-            tools,
-            faults,
-        });
-        drop(snapshot);
-        self.generation.send_replace(generation);
+        self.offer.owner(command)
     }
 }
 
@@ -214,14 +156,11 @@ impl ToolSource for ProjectCli {
     }
 
     fn snapshot(&self) -> Arc<SourceSnapshot> {
-        self.snapshot
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.offer.snapshot).clone()
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {
-        let watched = self.generation.subscribe();
+        let watched = self.offer.generation.subscribe();
         stream::unfold(watched, |mut watched| async move {
             watched.changed().await.ok()?;
             let generation = *watched.borrow_and_update();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outfitter_core::NameSet;
+use outfitter_core::{NameSet, SourceStart};
 
 use crate::environment::OURS;
 
@@ -37,6 +37,8 @@ pub struct ProgramSettings {
     pub credentials: Credentials,
     /// What may be used of what it offers, as `command subcommand`.
     pub only: NameSet,
+    /// When it is asked what it offers.
+    pub start: SourceStart,
 }
 
 /// Why a program cannot be used as it is configured.
@@ -78,7 +80,8 @@ pub enum SettingsError {
 }
 
 impl ProgramSettings {
-    /// A program with the defaults: 30 seconds, 1 MiB, a credential for each call, all it offers.
+    /// A program with the defaults: 30 seconds, 1 MiB, a credential for each call, all it offers,
+    /// asked at once.
     #[must_use]
     pub fn new(name: impl Into<String>, program: impl Into<PathBuf>) -> Self {
         Self {
@@ -90,6 +93,7 @@ impl ProgramSettings {
             max_output_bytes: 1024 * 1024,
             credentials: Credentials::default(),
             only: NameSet::all(),
+            start: SourceStart::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use outfitter_core::{NameSet, Role, ToolName, ToolSpec};
+use outfitter_core::{NameSet, Role, SourceStart, ToolName, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::subcommand::{Detail, Subcommand};
@@ -57,7 +57,14 @@ pub(crate) fn of(tree: &Tree, name: ToolName, sees: &Sees) -> ToolSpec {
     spec.timeout = tree
         .commands
         .values()
-        .map(|command| command.program.settings.timeout)
+        .map(|command| {
+            let settings = &command.program.settings;
+            match settings.start {
+                SourceStart::AtOnce => settings.timeout,
+                // Its first call asks it before.
+                SourceStart::AtFirstCall => settings.timeout * 2,
+            }
+        })
         .max()
         .map(|longest| longest + MARGIN);
     spec

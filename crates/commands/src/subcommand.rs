@@ -17,6 +17,8 @@ pub(crate) struct Subcommand {
     pub(crate) args: Schema,
     pub(crate) result: Schema,
     pub(crate) ui: Option<UiHints>,
+    /// All of it, as it was described.
+    pub(crate) said: Value,
 }
 
 /// What may be read or told with the least role.

@@ -1,17 +1,19 @@
 //! The tool: one tree of commands, as it was when it was described.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    Code, Facts, Reply, Role, SessionFacts, Tool, ToolContext, ToolError, ToolName, ToolSpec,
+    Code, Facts, Reply, Role, SessionFacts, SourceStart, Tool, ToolContext, ToolError, ToolName,
+    ToolSpec,
 };
 use serde_json::Value;
 
 use crate::call::Call;
 use crate::host::Host;
 use crate::jwks_file::JwksFile;
+use crate::offer::{Offer, is_another};
 use crate::spec::{self, Sees};
 use crate::tree::Tree;
 
@@ -22,6 +24,7 @@ pub(crate) struct ProjectTool {
     tree: Arc<Tree>,
     host: Arc<Host>,
     jwks: Arc<JwksFile>,
+    offer: Weak<Offer>,
     /// As the highest role sees it.
     spec: ToolSpec,
 }
@@ -32,12 +35,14 @@ impl ProjectTool {
         tree: Arc<Tree>,
         host: Arc<Host>,
         jwks: Arc<JwksFile>,
+        offer: Weak<Offer>,
     ) -> Self {
         let spec = spec::of(&tree, name, &Sees::all());
         Self {
             tree,
             host,
             jwks,
+            offer,
             spec,
         }
     }
@@ -89,6 +94,15 @@ impl Tool for ProjectTool {
             ));
         }
         call.subcommand.check(&call.args)?;
+        if let Some(offer) = self.offer.upgrade() {
+            offer.ask_first(call.program, &cx.cancel).await?;
+        }
+        // It was judged by what was kept of it.
+        if call.program.settings.start == SourceStart::AtFirstCall
+            && !call.program.offers(call.subcommand)
+        {
+            return Err(is_another(call.program, call.subcommand));
+        }
         call.program
             .call(&self.host, &self.jwks, cx, call.subcommand, &call.args)
             .await

@@ -12,7 +12,7 @@ use crate::subcommand::Subcommand;
 /// A command: whose it is, and what it can do.
 pub(crate) struct Command {
     pub(crate) program: Arc<Program>,
-    pub(crate) subcommands: BTreeMap<String, Subcommand>,
+    pub(crate) subcommands: BTreeMap<String, Arc<Subcommand>>,
 }
 
 /// Two programs with one command.
@@ -44,7 +44,7 @@ impl Tree {
         }
         let only = &program.settings.only;
         for wanted in only.plain_names() {
-            let known = |subcommand: &Subcommand| subcommand.subject() == wanted;
+            let known = |subcommand: &Arc<Subcommand>| subcommand.subject() == wanted;
             if !described.subcommands.iter().any(known) {
                 let why = "it is named in only, and the program has no such thing".to_owned();
                 self.fault(format!("{name}: {wanted}"), why);
@@ -57,7 +57,7 @@ impl Tree {
         }
     }
 
-    fn add(&mut self, program: &Arc<Program>, subcommand: Subcommand) {
+    fn add(&mut self, program: &Arc<Program>, subcommand: Arc<Subcommand>) {
         let name = &subcommand.command;
         let command = self
             .commands
@@ -106,7 +106,7 @@ impl Tree {
     pub(crate) fn subcommands(&self) -> impl Iterator<Item = &Subcommand> {
         self.commands
             .values()
-            .flat_map(|command| command.subcommands.values())
+            .flat_map(|command| command.subcommands.values().map(Arc::as_ref))
     }
 
     /// All that calls can do.

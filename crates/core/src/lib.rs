@@ -79,7 +79,7 @@ pub use ids::{
 pub use interrupt::{Answer, AnswerKind, Audience, Interrupt, InterruptKind, OnExpiry};
 pub use journal::{Journal, JournalError};
 pub use kept_specs::{
-    KeptSpecs, MAX_SPECS_BYTES, SpecCache, SpecKey, keep_specs, specs_difference,
+    KeptSpecs, MAX_SPECS_BYTES, SourceStart, SpecCache, SpecKey, keep_specs, specs_difference,
 };
 pub use known_paths::KnownPaths;
 pub use log::{

@@ -13,7 +13,7 @@ mod client;
 mod gateway;
 
 pub use client::{
-    Enabled, Era, Host, InvalidServer, MAX_SPECS_BYTES, McpSource, ServerState, ServerStatus,
-    SpecCache, Start, StdioServer, Transport,
+    Enabled, Era, Host, InvalidServer, McpSource, ServerState, ServerStatus, Start, StdioServer,
+    Transport,
 };
 pub use gateway::{GatewayOptions, McpService};

@@ -33,7 +33,12 @@ pub struct Program {
     /// What a command is given to prove for whom it is called.
     pub credential: Credential,
     /// Its commands that are used, as `calendar *`. Empty means all.
+    #[schemars(extend("uniqueItems" = true))]
     pub only: Vec<String>,
+    /// Whether it is asked what it offers only when one of its commands is called for the first
+    /// time. What it offers is kept below the data directory until then; without that it is asked
+    /// once.
+    pub lazy: bool,
 }
 
 impl Default for Program {
@@ -47,6 +52,7 @@ impl Default for Program {
             max_output_bytes: 1_048_576,
             credential: Credential::Call,
             only: Vec::new(),
+            lazy: false,
         }
     }
 }

@@ -13,5 +13,6 @@ mod arguments;
 mod credentials;
 mod describing;
 mod descriptions;
+mod lazy;
 mod misbehaving;
 mod support;

@@ -76,6 +76,7 @@ impl World {
             lang: Some("C.UTF-8".into()),
             tz: None,
             issuer: self.issuer.clone().map(|issuer| issuer as _),
+            specs: None,
         }
     }
 

@@ -29,7 +29,6 @@ mod stderr;
 mod tool;
 mod wire;
 
-pub use cache::{MAX_SPECS_BYTES, SpecCache};
 pub use handshake::Era;
 pub use server::{Enabled, Host, InvalidServer, Start, StdioServer};
 pub use source::McpSource;

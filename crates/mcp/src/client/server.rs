@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_core::{Clock, Effect, Effects, NameSet, Role, SourceId};
+pub use outfitter_core::SourceStart as Start;
+use outfitter_core::{Clock, Effect, Effects, NameSet, Role, SourceId, SpecCache};
 use outfitter_process::SupervisorProgram;
-
-use super::cache::SpecCache;
 
 /// How many calls one server may work on at once where nothing else is said.
 const DEFAULT_CONCURRENCY: usize = 16;
@@ -63,17 +62,6 @@ pub enum Enabled {
     Yes,
     /// It is known and not started.
     No,
-}
-
-/// When a server is started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Start {
-    /// At once.
-    #[default]
-    AtOnce,
-    /// When one of its tools is called for the first time. Its tools are those that were kept of it
-    /// ([`Host::specs`]); without any it is started once to be asked for them, and ended again.
-    AtFirstCall,
 }
 
 impl StdioServer {

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use outfitter_core::{Cancel, Code, Reply, ToolContext, ToolSource as _};
-use outfitter_mcp::{Host, McpSource, ServerState, SpecCache, Start, StdioServer};
+use outfitter_core::{Cancel, Code, Reply, SpecCache, ToolContext, ToolSource as _};
+use outfitter_mcp::{Host, McpSource, ServerState, Start, StdioServer};
 use serde_json::json;
 use tempfile::TempDir;
 

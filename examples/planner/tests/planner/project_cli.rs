@@ -27,6 +27,7 @@ impl Agent {
             lang: None,
             tz: None,
             issuer: Some(world.issuer.clone()),
+            specs: None,
         };
         let mut settings = ProgramSettings::new("planner", PLANNER);
         let calendar = world.calendar().to_str().unwrap().to_owned();
