@@ -271,6 +271,9 @@ impl App {
     }
 }
 
+/// Where the ids of runs are.
+pub(crate) const RUN_ID: &str = "its id is in the header `outfitter-run-id` of the answer that began it, and in each of its events";
+
 pub(crate) fn no_run(run: &RunId) -> Problem {
-    Problem::not_found(format!("there is no run {run}"))
+    Problem::not_found(format!("there is no run {run}")).hint(RUN_ID)
 }

@@ -184,9 +184,10 @@ fn check_type(headers: &HeaderMap) -> Result<(), Problem> {
     if essence.eq_ignore_ascii_case("application/json") {
         Ok(())
     } else {
-        Err(Problem::unsupported_type(
-            "a body must be sent as application/json",
-        ))
+        Err(
+            Problem::unsupported_type("a body must be sent as application/json")
+                .hint("send the header `Content-Type: application/json`"),
+        )
     }
 }
 
@@ -207,6 +208,7 @@ fn credential(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
             Code::Unauthenticated,
             "the Authorization header must be one bearer token",
         )
+        .with_hint("send `Authorization: Bearer TOKEN`, or no such header")
         .into()),
     }
 }

@@ -15,6 +15,12 @@ pub(crate) struct Problem {
     error: Box<ErrorInfo>,
 }
 
+/// Where the ids of sessions are.
+pub(crate) const YOUR_SESSIONS: &str = "`GET /v1/sessions` lists yours";
+
+/// What to do about a session at work.
+const WHEN_OVER: &str = "try again when its run is over, or use another session";
+
 /// The type of these documents.
 pub(crate) const PROBLEM: &str = "application/problem+json";
 
@@ -45,6 +51,12 @@ impl Problem {
 
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         ErrorInfo::new(Code::Internal, message).into()
+    }
+
+    /// The same, with what to do next.
+    pub(crate) fn hint(mut self, what: &str) -> Self {
+        self.error.hint = Some(what.to_owned());
+        self
     }
 
     /// The same, where its path begins at this place in what was sent.
@@ -113,7 +125,10 @@ impl From<Box<ErrorInfo>> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let code = match error {
-            StoreError::NotFound(_) => Code::NotFound,
+            StoreError::NotFound(_) => {
+                let missing = ErrorInfo::new(Code::NotFound, format!("failed to {error}"));
+                return missing.with_hint(YOUR_SESSIONS).into();
+            }
             StoreError::Backend { .. } | StoreError::Corrupt { .. } => {
                 tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
                 Code::Unavailable
@@ -138,7 +153,10 @@ impl From<CallHostError> for Problem {
     fn from(error: CallHostError) -> Self {
         let code = match &error {
             CallHostError::NotFound(_) => Code::NotFound,
-            CallHostError::Busy(_) => Code::Busy,
+            CallHostError::Busy(_) => {
+                let busy = ErrorInfo::new(Code::Busy, format!("failed to {error}"));
+                return busy.with_hint(WHEN_OVER).into();
+            }
             CallHostError::Journal(_) => Code::Conflict,
             CallHostError::Unavailable(_) => Code::Unavailable,
         };
@@ -166,8 +184,8 @@ impl From<&RunError> for Problem {
                     StoreError::Backend { .. } | StoreError::Corrupt { .. } => Code::Unavailable,
                 };
             }
+            RunError::Busy(_) => info.hint = Some(WHEN_OVER.to_owned()),
             RunError::NothingToContinue(_)
-            | RunError::Busy(_)
             | RunError::UnknownWorkflow { .. }
             | RunError::Answer(_)
             | RunError::Store(_)

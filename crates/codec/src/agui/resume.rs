@@ -47,9 +47,9 @@ pub struct Resolution {
 /// Why answers are not taken. Each ends the run with `RUN_ERROR`, and nothing is answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeFault {
-    /// Something waits, and the input says nothing of it.
-    #[error("the thread waits for {0}, and the input does not answer it")]
-    NotAnswered(InterruptId),
+    /// Something waits, and the input says nothing of it: all that is so.
+    #[error("the thread waits for {}, and the input does not answer {}", listed(.0), it(.0))]
+    NotAnswered(Vec<InterruptId>),
     /// Nothing of that id waits.
     #[error("nothing waits that is called {0}")]
     Unknown(InterruptId),
@@ -70,7 +70,30 @@ impl ResumeFault {
             Self::Unknown(_) => Code::NotFound,
             Self::Twice(_) => Code::InvalidArguments,
         };
-        ErrorInfo::new(code, self.to_string())
+        let error = ErrorInfo::new(code, self.to_string());
+        match self {
+            Self::NotAnswered(_) => error.with_hint(
+                "answer all that waits in one `resume`, with one entry each; what nobody will \
+                 answer is `cancelled`",
+            ),
+            Self::Unknown(_) => {
+                error.with_hint("the outcome of the last run lists the ids of what waits")
+            }
+            Self::Twice(_) => error.with_hint("send one entry for each"),
+            Self::Expired(_) => error.with_hint("send it as `cancelled`, and the turn goes on"),
+        }
+    }
+}
+
+fn listed(ids: &[InterruptId]) -> String {
+    let ids: Vec<&str> = ids.iter().map(InterruptId::as_str).collect();
+    ids.join(", ")
+}
+
+fn it(ids: &[InterruptId]) -> &'static str {
+    match ids.len() {
+        1 => "it",
+        _ => "them",
     }
 }
 
@@ -131,12 +154,18 @@ pub fn check_resume(
             return Err(ResumeFault::Twice(entry.interrupt.clone()));
         }
     }
+    let silent = waiting.iter().map(|waits| &waits.id);
+    let silent: Vec<InterruptId> = silent
+        .filter(|id| !by_id.contains_key(id))
+        .cloned()
+        .collect();
+    if !silent.is_empty() {
+        return Err(ResumeFault::NotAnswered(silent));
+    }
     waiting
         .iter()
-        .map(|waits| {
-            let Some(entry) = by_id.get(&waits.id) else {
-                return Err(ResumeFault::NotAnswered(waits.id.clone()));
-            };
+        .filter_map(|waits| Some((waits, by_id.get(&waits.id)?)))
+        .map(|(waits, entry)| {
             if entry.status == ResumeStatus::Resolved && waits.expires <= now {
                 return Err(ResumeFault::Expired(waits.id.clone()));
             }

@@ -54,6 +54,15 @@ struct Asked {
     token: Option<ProgressToken>,
 }
 
+/// Why a call ends that was not done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// Its client does not want it any more. Nothing is answered to that.
+    Unwanted,
+    /// The gateway ends.
+    Stopping,
+}
+
 /// Who asks, and in which of their sessions.
 struct Caller {
     who: Arc<Principal>,
@@ -190,26 +199,40 @@ impl Handler {
             arguments: Arguments::from_value(arguments),
             token: context.meta.get_progress_token(),
         };
-        let made = self.take(caller, call, Some(&context.peer), context.ct.cancelled());
-        made.await.map(Into::into)
+        let gone = async {
+            context.ct.cancelled().await;
+            Gone::Unwanted
+        };
+        match self.take(caller, call, Some(&context.peer), gone).await {
+            Ok(made) => Ok(made.into()),
+            // The library sends no answer to what its client does not want any more.
+            Err(Gone::Unwanted | Gone::Stopping) => Err(failed("the call was stopped")),
+        }
     }
 
     /// Makes a call whose client wants nothing but its answer, in a session that is named or not,
-    /// unless `gone` comes first.
+    /// unless `gone` comes first. None is the answer to what its client does not want any more.
     pub(super) async fn plain(
         &self,
         (who, named): (Arc<Principal>, Option<&str>),
         name: String,
         arguments: Arguments,
-        gone: impl Future<Output = ()>,
-    ) -> Result<CallToolResult, ErrorData> {
+        gone: impl Future<Output = Gone>,
+    ) -> Result<Option<CallToolResult>, ErrorData> {
         let caller = Caller::new(who, named, &self.shared)?;
         let call = Asked {
             name,
             arguments,
             token: None,
         };
-        answered(self.take(caller, call, None, gone)).await
+        let made = async {
+            match self.take(caller, call, None, gone).await {
+                Ok(made) => Ok(Some(made)),
+                Err(Gone::Unwanted) => Ok(None),
+                Err(Gone::Stopping) => Err(failed("the server is stopping")),
+            }
+        };
+        answered(made).await
     }
 
     /// Makes a call when it is its turn.
@@ -218,8 +241,8 @@ impl Handler {
         caller: Caller,
         asked: Asked,
         peer: Option<&Peer<RoleServer>>,
-        gone: impl Future<Output = ()>,
-    ) -> Result<CallToolResult, ErrorData> {
+        gone: impl Future<Output = Gone>,
+    ) -> Result<CallToolResult, Gone> {
         let id = CallId::mint(&*self.clock);
         let call = RawCall {
             id: id.clone(),
@@ -229,20 +252,24 @@ impl Handler {
         tokio::pin!(gone);
         let _turn = tokio::select! {
             biased;
-            turn = self.queues.turn(&caller.session) => turn,
-            () = &mut gone => return Err(failed("the call was stopped before it was made")),
+            turn = self.queues.turn(&caller.session) => match turn {
+                Ok(turn) => turn,
+                Err(why) => return Ok(results::no_turn(why)),
+            },
+            why = &mut gone => return Err(why),
         };
         let (watch, forward) = Watch::new(id, asked.token);
         let work = self.make(caller, call, watch.clone(), forward, peer);
         tokio::pin!(work);
-        tokio::select! {
+        let why = tokio::select! {
             biased;
             end = &mut work => return Ok(end),
-            () = gone => watch.cancel.cancel(),
-        }
+            why = gone => why,
+        };
+        watch.cancel.cancel();
         // Nobody reads the answer; the host ends its run.
         let _ = tokio::time::timeout(STOP_TIMEOUT, work).await;
-        Err(failed("the call was stopped"))
+        Err(why)
     }
 
     async fn make(

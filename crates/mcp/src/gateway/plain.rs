@@ -26,8 +26,8 @@ const MOST_BYTES: u64 = 64 * 1024;
 const VERSION_HEADER: &str = "mcp-protocol-version";
 
 /// Revisions that have sessions, and the one that has none.
-const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const MODERN: &str = "2026-07-28";
+pub(super) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(super) const MODERN: &str = "2026-07-28";
 
 /// Which kind of revision a request is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,6 +155,22 @@ pub(super) fn read(request: &Request<Bytes>) -> Plain {
         },
         _ => Plain::Other,
     }
+}
+
+/// Whether this is a request by itself, which begins no session.
+pub(super) fn is_modern(request: &Request<Bytes>) -> bool {
+    let headers = request.headers();
+    let is_by_itself = !headers.contains_key(SESSION_HEADER)
+        && one(headers, VERSION_HEADER).is_some_and(|version| !LEGACY.contains(&version));
+    is_by_itself
+        && serde_json::from_slice::<Named<'_>>(request.body())
+            .is_ok_and(|message| message.method != "initialize")
+}
+
+#[derive(Deserialize)]
+struct Named<'a> {
+    #[serde(borrow)]
+    method: Cow<'a, str>,
 }
 
 fn call(headers: &HeaderMap, id: RequestId, params: &RawValue) -> Option<Plain> {

@@ -9,6 +9,7 @@ use outfitter_core::{Code, ErrorInfo};
 use serde_json::{Map, Value};
 
 use super::late::Answer;
+use super::plain::{LEGACY, MODERN};
 
 /// How the library's refusal of a body that it cannot read begins; it has the status 415.
 const UNREADABLE: &[u8] = b"fail to deserialize request body";
@@ -64,7 +65,9 @@ fn without_title(said: &str, status: StatusCode) -> String {
 fn written(answer: Response<String>) -> Answer {
     let status = answer.status();
     let (mut parts, why) = answer.into_parts();
-    let error = ErrorInfo::new(code_of(status), why);
+    let hint = hint_to(status, &why);
+    let mut error = ErrorInfo::new(code_of(status), why);
+    error.hint = hint;
     let title = status.canonical_reason().unwrap_or_default();
     let mut body = Map::from_iter([
         ("type".to_owned(), Value::from("about:blank")),
@@ -86,6 +89,36 @@ fn written(answer: Response<String>) -> Answer {
     }
     let body = Full::from(Value::Object(body).to_string());
     Response::from_parts(parts, body.boxed())
+}
+
+/// What to do next, where that is known.
+fn hint_to(status: StatusCode, why: &str) -> Option<String> {
+    let hint = match status {
+        StatusCode::BAD_REQUEST if why.contains("Session ID is required") => {
+            "begin with `initialize`, and send the `Mcp-Session-Id` of its answer with every request; \
+             or speak 2026-07-28, which has no sessions: name it in the header \
+             `MCP-Protocol-Version` and in `_meta`"
+        }
+        StatusCode::BAD_REQUEST if why.contains("MCP-Protocol-Version") => {
+            return Some(format!("known are {} and {MODERN}", LEGACY.join(", ")));
+        }
+        StatusCode::BAD_REQUEST if why.contains("JSON-RPC") => {
+            "send one object with `jsonrpc`, `id`, `method` and `params`; several at once are not taken"
+        }
+        StatusCode::BAD_REQUEST if why.contains("has this id") => {
+            "give each request of a session an id of its own"
+        }
+        StatusCode::NOT_FOUND if why.contains("Session") => {
+            "it has ended, or was never yours: begin a new one with `initialize`"
+        }
+        StatusCode::NOT_ACCEPTABLE => "send `Accept: application/json, text/event-stream`",
+        StatusCode::METHOD_NOT_ALLOWED => {
+            "send messages by POST; GET hears of changes in a session, and DELETE ends it"
+        }
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "send `Content-Type: application/json`",
+        _ => return None,
+    };
+    Some(hint.to_owned())
 }
 
 fn code_of(status: StatusCode) -> Code {

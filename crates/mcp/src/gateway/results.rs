@@ -6,6 +6,8 @@ use outfitter_core::{
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
+use super::queues::{LONGEST_WAIT, MOST_AT_ONCE, NoTurn};
+
 /// The text is what a model of ours would read; the structure is the result, where that is an
 /// object; every failure, also a refusal, is a result with `isError` and a code of the one table.
 pub(crate) fn result(
@@ -52,6 +54,25 @@ fn block(part: &Part) -> Option<ContentBlock> {
     }
 }
 
+/// What is said of a call that did not get its turn.
+pub(super) fn no_turn(why: NoTurn) -> CallToolResult {
+    let what = match why {
+        NoTurn::Full => format!(
+            "{MOST_AT_ONCE} calls of this client are under way or wait for their turn; this one was \
+             not made"
+        ),
+        NoTurn::Crowded => "as many calls as may be are under way; it was not made".to_owned(),
+        NoTurn::TooLong => format!(
+            "the calls before this one took longer than {} s; it was not made",
+            LONGEST_WAIT.as_secs()
+        ),
+    };
+    refused(&ErrorInfo::new(Code::Busy, what).with_hint(
+        "try again when they are done; calls of one session, and those that name none, are made one \
+         after the other",
+    ))
+}
+
 fn refused(error: &ErrorInfo) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(
         Projection::of(None, Some(error)).0,
@@ -75,5 +96,9 @@ fn not_taken(error: &CallHostError) -> ErrorInfo {
         CallHostError::Journal(_) => Code::Internal,
         CallHostError::Unavailable(_) => Code::Unavailable,
     };
-    ErrorInfo::new(code, format!("failed to {error}"))
+    let info = ErrorInfo::new(code, format!("failed to {error}"));
+    match error {
+        CallHostError::Busy(_) | CallHostError::Unavailable(_) => info.with_hint("try again later"),
+        CallHostError::NotFound(_) | CallHostError::Journal(_) => info,
+    }
 }

@@ -12,10 +12,12 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::handler::Handler;
+use super::handler::{Gone, Handler};
 use super::late::{self, Answer, Long, WithoutClient};
-use super::plain::{Era, Plain, PlainCall, misfit, read, reply, whole, worth_a_look};
+use super::plain::{Era, Plain, PlainCall, is_modern, misfit, read, reply, whole, worth_a_look};
 use super::problem::{readable, refuse};
+use super::queues::NoTurn;
+use super::results;
 use super::sessions::{Sessions, Standing};
 use super::shape::{ListForObject, list_for_object};
 
@@ -61,6 +63,15 @@ impl GatewayOptions {
 /// it does not exist.
 #[derive(Clone)]
 pub struct McpService(Arc<Gateway>);
+
+/// When the library gives the head of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    /// At once, also where that names a new session.
+    AtOnce,
+    /// When there is something to say, which may be long after.
+    WithFirstWord,
+}
 
 /// What all clones share. A router clones what it mounts for every request.
 struct Gateway {
@@ -142,7 +153,7 @@ impl Gateway {
             return refuse(StatusCode::NOT_FOUND, "Session not found");
         }
         if request.method() != Method::POST {
-            return self.ask_library(request, who, named).await;
+            return self.ask_library(request, who, named, Head::AtOnce).await;
         }
         let plain = worth_a_look(&request, &self.hosts);
         let request = match whole(request).await {
@@ -168,8 +179,12 @@ impl Gateway {
                         None => refuse(StatusCode::BAD_REQUEST, &why),
                     };
                 }
-                self.ask_library(request.map(Full::<Bytes>::from), who, named)
-                    .await
+                let head = match is_modern(&request) {
+                    true => Head::WithFirstWord,
+                    false => Head::AtOnce,
+                };
+                let request = request.map(Full::<Bytes>::from);
+                self.ask_library(request, who, named, head).await
             }
         }
     }
@@ -197,17 +212,21 @@ impl Gateway {
         let Some(unwanted) = self.sessions.begin(named.as_deref(), &id) else {
             return refuse(StatusCode::BAD_REQUEST, "another request has this id");
         };
+        if self.long.is_full() {
+            return late::whole(reply(&id, era, Ok(results::no_turn(NoTurn::Crowded))));
+        }
         let (handler, stop) = (self.handler.clone(), self.stop.clone());
         let work = async move {
             let gone = async {
                 tokio::select! {
-                    () = unwanted.cancelled() => {}
-                    () = stop.cancelled() => {}
+                    () = unwanted.cancelled() => Gone::Unwanted,
+                    () = stop.cancelled() => Gone::Stopping,
                 }
             };
             let whose = (who, named.as_deref());
             let made = handler.plain(whose, name, arguments, gone).await;
-            reply(&id, era, made)
+            let answered = made.transpose()?;
+            Some(reply(&id, era, answered))
         };
         let without = match era {
             Era::Legacy => WithoutClient::GoesOn,
@@ -221,13 +240,19 @@ impl Gateway {
         request: Request<B>,
         who: Arc<Principal>,
         named: Option<Arc<str>>,
+        head: Head,
     ) -> Answer
     where
         B: http_body_util::BodyExt + Send + 'static,
         B::Error: Display,
     {
         let ends = request.method() == Method::DELETE;
-        let response = readable(self.inner.handle(request).await).await;
+        let library = self.inner.clone();
+        let asked = async move { readable(library.handle(request).await).await };
+        let response = match head {
+            Head::WithFirstWord => late::headed(asked, &self.long).await,
+            Head::AtOnce => asked.await,
+        };
         match named {
             Some(session) if response.status().is_success() => match ends {
                 true => self.sessions.end(&session),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use http::{Response, StatusCode};
+use http_body_util::BodyExt as _;
 use outfitter_core::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -21,7 +22,15 @@ async fn a_caller_sees_what_the_caller_may_use(#[values(Wire::Legacy, Wire::Mode
     assert_eq!(
         seen,
         [
-            "abroad", "echo", "fails", "hangs", "later", "picture", "steps", "words"
+            "abroad",
+            "echo",
+            "fails",
+            "hangs",
+            "later",
+            "picture",
+            "slow_steps",
+            "steps",
+            "words"
         ]
     );
     let admin = Client::connect(&service, principal("bob", Role::Admin), wire).await;
@@ -157,6 +166,114 @@ async fn a_cancelled_call_is_given_up() {
     assert_eq!(client.post(&cancel).await.status(), StatusCode::ACCEPTED);
     until(|| host.given_up.load(Ordering::SeqCst) == 1).await;
     drop(response);
+}
+
+/// It was answered with an error, and who calls off hears nothing of it any more.
+#[rstest]
+#[tokio::test]
+async fn a_call_that_was_called_off_is_not_answered(
+    #[values(json!({}), json!({"_meta": {"progressToken": "p"}}))] more: Value,
+    #[values(true, false)] at_once: bool,
+) {
+    let host = Hosted::new();
+    let client = Client::connect(&service(&host), principal("ann", Role::User), Wire::Legacy).await;
+    client.call("echo", json!({"a": 1})).await;
+    let mut params = json!({"name": "hangs", "arguments": {}});
+    let more = more.as_object().unwrap().clone();
+    params.as_object_mut().unwrap().extend(more);
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}});
+    let begun = || host.begun.load(Ordering::SeqCst) == 2;
+    let response = if at_once {
+        let (response, cancelled) = tokio::join!(client.send("tools/call", params), async {
+            until(begun).await;
+            client.post(&cancel).await
+        });
+        assert_eq!(cancelled.status(), StatusCode::ACCEPTED);
+        response
+    } else {
+        let response = client.send("tools/call", params).await;
+        until(begun).await;
+        client.post(&cancel).await;
+        response
+    };
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let told = tokio::time::timeout(LONG, messages(response)).await;
+    assert_eq!(told.expect("the stream does not end"), Vec::<Value>::new());
+    until(|| host.given_up.load(Ordering::SeqCst) == 1).await;
+    // Its id is free again, and so is the session.
+    let result = client.call("echo", json!({"a": 2})).await;
+    assert_eq!(result["structuredContent"], json!({"a": 2}));
+}
+
+/// The library held the head back until there was something to say: progress that did not come.
+#[rstest]
+#[tokio::test]
+async fn a_call_that_wanted_progress_and_had_none_got_no_head_and_no_sign_of_life(
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+) {
+    let host = Hosted::new();
+    let client = Client::connect(&service(&host), principal("ann", Role::User), wire).await;
+    let params = json!({"name": "hangs", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let response = tokio::time::timeout(LONG, client.send("tools/call", params)).await;
+    let response = response.expect("there is no head");
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    let mut body = response.into_body();
+    let sign = tokio::time::timeout(LONG, body.frame()).await;
+    assert!(sign.expect("there is no sign of life").is_some());
+    until(|| host.begun.load(Ordering::SeqCst) == 1).await;
+    drop(body);
+    // What became of the call is what its era says.
+    match wire {
+        Wire::Modern => until(|| host.given_up.load(Ordering::SeqCst) == 1).await,
+        Wire::Legacy => assert_eq!(host.given_up.load(Ordering::SeqCst), 0),
+    }
+}
+
+/// What has a head late is whole all the same: progress and the one answer.
+#[tokio::test]
+async fn what_comes_after_a_late_head_is_told_in_its_order() {
+    let host = Hosted::new();
+    let client = Client::connect(&service(&host), principal("ann", Role::User), Wire::Modern).await;
+    let params = json!({"name": "slow_steps", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let all = messages(client.send("tools/call", params).await).await;
+    let (last, progress) = all.split_last().unwrap();
+    assert!(!progress.is_empty());
+    for message in progress {
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+    }
+    assert_eq!(last["result"]["structuredContent"], json!({"steps": 3}));
+}
+
+/// Any number waited behind a slow one, for as long as that took.
+#[rstest]
+#[tokio::test]
+async fn so_many_calls_of_one_client_wait_and_the_next_is_told_to_come_again(
+    #[values(Wire::Legacy, Wire::Modern)] wire: Wire,
+) {
+    let host = Hosted::new();
+    let service = service(&host);
+    let client = Client::connect(&service, principal("ann", Role::User), wire).await;
+    client.call("echo", json!({"a": 1})).await;
+    let open = (100..164).map(|id| {
+        let hangs = client.request(id, "tools/call", json!({"name": "hangs", "arguments": {}}));
+        let client = &client;
+        async move { client.post(&hangs).await }
+    });
+    let open = futures_util::future::join_all(open).await;
+    let busy = client.call("echo", json!({"a": 1})).await;
+    assert_eq!(busy["isError"], true, "{busy}");
+    let said: Value = serde_json::from_str(busy["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(said["error"]["code"], "busy");
+    assert_eq!(said["error"]["retryable"], true);
+    // Nobody else waits for that.
+    let other = Client::connect(&service, principal("bob", Role::User), wire).await;
+    let result = other.call("echo", json!({"a": 2})).await;
+    assert_eq!(result["structuredContent"], json!({"a": 2}));
+    drop(open);
+    service.stop();
 }
 
 #[rstest]

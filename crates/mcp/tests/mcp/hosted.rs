@@ -61,6 +61,7 @@ impl Hosted {
             probe("picture", |_| {}),
             probe("fails", |_| {}),
             probe("steps", |_| {}),
+            probe("slow_steps", |_| {}),
             probe("hangs", |_| {}),
             probe("secret", |spec| spec.min_role = Role::Admin),
             probe("later", |spec| spec.exposure = Exposure::Deferred),
@@ -282,6 +283,13 @@ impl Tool for Probe {
                 for step in 0..3 {
                     cx.progress.info(&format!("step {step}"));
                     tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Outcome::json(json!({"steps": 3})).into()
+            }
+            "slow_steps" => {
+                for step in 0..3 {
+                    tokio::time::sleep(Duration::from_millis(300)).await;
+                    cx.progress.info(&format!("step {step}"));
                 }
                 Outcome::json(json!({"steps": 3})).into()
             }

@@ -185,3 +185,48 @@ async fn parameters_that_do_not_fit_are_no_unknown_method(
     assert_eq!(reply["error"]["code"], code, "{reply}");
     assert_eq!(host.begun.load(Ordering::SeqCst), 0);
 }
+
+/// Who is refused is told what to do instead.
+#[rstest]
+#[case::no_session(&[("mcp-protocol-version", "2025-11-25")], 400, "begin with `initialize`")]
+#[case::gone(&[("mcp-session-id", "gone")], 404, "begin a new one with `initialize`")]
+#[case::json_only(&[("accept", "application/json")], 406, "application/json, text/event-stream")]
+#[case::stream_only(&[("accept", "text/event-stream")], 406, "application/json, text/event-stream")]
+#[case::anything(&[("accept", "*/*")], 406, "application/json, text/event-stream")]
+#[case::form(&[("content-type", "text/plain")], 415, "Content-Type: application/json")]
+#[tokio::test]
+async fn a_refusal_of_the_gateway_did_not_say_what_to_do(
+    #[case] headers: &[(&'static str, &str)],
+    #[case] status: u16,
+    #[case] says: &str,
+) {
+    let ann = principal("ann", Role::User);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let mut request = request(Some(&ann), &[], &body);
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
+    }
+    let (told, problem) = problem(service(&Hosted::new()).handle(request).await).await;
+    assert_eq!(told.as_u16(), status, "{problem}");
+    let hint = problem["hint"].as_str().unwrap_or_default();
+    assert!(hint.contains(says), "{problem}");
+}
+
+#[tokio::test]
+async fn a_revision_that_is_not_known_is_answered_with_those_that_are() {
+    let ann = principal("ann", Role::User);
+    let client = Client::connect(&service(&Hosted::new()), ann, Wire::Legacy).await;
+    let session = client.session.clone().unwrap();
+    let headers = [
+        ("mcp-session-id", session.as_str()),
+        ("mcp-protocol-version", "2019-01-01"),
+    ];
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let refused = client
+        .service
+        .handle(request(Some(&client.who), &headers, &body))
+        .await;
+    let bytes = refused.into_body().collect().await.unwrap().to_bytes();
+    let said = std::str::from_utf8(&bytes).unwrap();
+    assert!(said.contains("2025-11-25"), "{said}");
+}

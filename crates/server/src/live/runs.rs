@@ -23,6 +23,8 @@ const MOST: usize = 1_024;
 /// Runs and errands at once: as many runs as may be keep no errand from being done.
 const MOST_IN_ALL: usize = 2 * MOST;
 
+const WHEN_ONE_IS_OVER: &str = "try again when one of them is over";
+
 /// Where a run's entries are.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
@@ -132,7 +134,7 @@ impl Live {
             reap(&mut tasks);
             if tasks.len() >= MOST {
                 let error = ErrorInfo::new(Code::RateLimited, "as many runs as may are under way");
-                return Err(error.into());
+                return Err(error.with_hint(WHEN_ONE_IS_OVER).into());
             }
         }
         let mut work = Box::pin(async move {
@@ -172,7 +174,7 @@ impl Live {
             reap(&mut tasks);
             if tasks.len() >= MOST_IN_ALL {
                 let error = ErrorInfo::new(Code::RateLimited, "as much as may be is under way");
-                return Err(error.into());
+                return Err(error.with_hint(WHEN_ONE_IS_OVER).into());
             }
             tasks.spawn(async move { drop(tell.send(work.await)) });
         }
@@ -250,7 +252,9 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
 }
 
 pub(crate) fn stopping() -> Problem {
-    ErrorInfo::new(Code::Unavailable, "the server is stopping").into()
+    ErrorInfo::new(Code::Unavailable, "the server is stopping")
+        .with_hint("try again when it has started again")
+        .into()
 }
 
 /// Says that a run is over, also when it panicked or was dropped.

@@ -91,7 +91,11 @@ async fn take(
     value: Value,
     is_meant: impl Fn(&InterruptKind) -> bool,
 ) -> Result<Response, Problem> {
-    let nothing = || Problem::not_found(format!("nothing waits or waited that is called {id}"));
+    let nothing = || {
+        Problem::not_found(format!("nothing waits or waited that is called {id}")).hint(
+            "`GET /v1/sessions/ID` lists what waits; questions and approvals have a path each",
+        )
+    };
     let interrupt = InterruptId::new(id).map_err(|_| nothing())?;
     let scope = Scope::from(&*who);
     let session = session_of(app, &scope, &interrupt)

@@ -35,7 +35,10 @@ pub(super) async fn read(
     range: Result<Query<Range>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(range) = range.map_err(|error| Problem::malformed(error.body_text()))?;
-    let missing = || Problem::not_found(format!("there is no artifact {id}"));
+    let missing = || {
+        Problem::not_found(format!("there is no artifact {id}"))
+            .hint("its id is in the result it belongs to, and it goes with its session")
+    };
     let artifact = ArtifactId::new(id.as_str()).map_err(|_| missing())?;
     let scope = Scope::from(&*who);
     let sessions = match &range.session_id {

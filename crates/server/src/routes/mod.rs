@@ -55,12 +55,16 @@ pub(crate) fn router() -> Router<Arc<App>> {
         )
         .route("/v1/sessions/{id}/messages", get(sessions::messages))
         .route("/v1/artifacts/{id}", get(artifacts::read))
-        .fallback(async || Problem::not_found("there is nothing at this path"))
+        .fallback(async || {
+            Problem::not_found("there is nothing at this path")
+                .hint("runs are at /v1/runs and /agui, tools at /v1/tools, MCP at /mcp")
+        })
         .method_not_allowed_fallback(async || {
             Problem::new(
                 StatusCode::METHOD_NOT_ALLOWED,
                 ErrorInfo::new(Code::Usage, "this path does not take this method"),
             )
+            .hint("the header `allow` names those that it takes")
         })
 }
 

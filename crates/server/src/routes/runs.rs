@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::narrow::{MOST_NAMES, in_mode, narrowed};
 use super::with_header;
-use crate::app::{App, no_run};
+use crate::app::{App, RUN_ID, no_run};
 use crate::follow::{self, Replay};
 use crate::problem::Problem;
 use crate::stream::{Seat, line, lines};
@@ -40,12 +40,13 @@ pub(super) async fn start(
 ) -> Result<Response, Problem> {
     let wanted: Wanted = body::json(body).await?;
     if wanted.input.trim().is_empty() {
-        return Err(Problem::malformed("input must not be empty"));
+        return Err(Problem::malformed("input must not be empty").hint("say what is to be done"));
     }
     if let Some(agent) = wanted.agent_id {
-        return Err(Problem::not_found(format!(
-            "there is no agent {agent}: none is configured"
-        )));
+        return Err(
+            Problem::not_found(format!("there is no agent {agent}: none is configured"))
+                .hint("leave `agent_id` out"),
+        );
     }
     for names in [&wanted.available_tools, &wanted.available_skills] {
         if names.as_ref().is_some_and(|names| names.len() > MOST_NAMES) {
@@ -86,7 +87,7 @@ pub(super) fn chosen(word: Option<&str>) -> TurnWorkflow {
 }
 
 fn run_id(id: &str) -> Result<RunId, Problem> {
-    RunId::new(id).map_err(|_| Problem::not_found("there is no run of such an id"))
+    RunId::new(id).map_err(|_| Problem::not_found("there is no run of such an id").hint(RUN_ID))
 }
 
 /// `GET /v1/runs/{id}`: what is known of it.

@@ -17,7 +17,7 @@ use super::runs::wire;
 use crate::app::App;
 use crate::entries::{self, PAGE};
 use crate::live::Place;
-use crate::problem::Problem;
+use crate::problem::{Problem, YOUR_SESSIONS};
 
 /// The most messages of one answer.
 const MOST_MESSAGES: u32 = 1_000;
@@ -49,8 +49,10 @@ pub(super) async fn list(
 }
 
 fn session_id(id: &str) -> Result<SessionId, Problem> {
-    SessionId::new(id)
-        .map_err(|error| Problem::not_found(format!("there is no session of such an id: {error}")))
+    SessionId::new(id).map_err(|error| {
+        Problem::not_found(format!("there is no session of such an id: {error}"))
+            .hint(YOUR_SESSIONS)
+    })
 }
 
 /// `GET /v1/sessions/{id}`.
@@ -130,9 +132,10 @@ pub(super) async fn messages(
     })
     .await?;
     if !begun {
-        return Err(Problem::not_found(
-            "there is no message of the id in `after`",
-        ));
+        return Err(
+            Problem::not_found("there is no message of the id in `after`")
+                .hint("begin without `after`, and go on with `next` of each answer"),
+        );
     }
     let messages: Vec<Value> = told.into_iter().collect::<Result<_, _>>()?;
     let mut document = json!({ "v": 1, "session_id": session, "messages": messages });

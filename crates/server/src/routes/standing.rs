@@ -42,7 +42,10 @@ pub(super) async fn revoke(
     Extension(who): Extension<Arc<Principal>>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let nothing = || Problem::not_found(format!("there is no approval {id}"));
+    let nothing = || {
+        Problem::not_found(format!("there is no approval {id}"))
+            .hint("`GET /v1/approvals` lists yours")
+    };
     let approval = ApprovalId::new(id.as_str()).map_err(|_| nothing())?;
     let standing = app.standing().ok_or_else(nothing)?;
     let scope = Scope::from(&*who);

@@ -78,12 +78,16 @@ pub(super) async fn call(
         name: name.clone(),
         arguments: Arguments::parse(raw),
     };
-    let call_id = call.id.clone();
+    let redactor = app.host.agent().parts().pipeline.redactor();
+    let (call_id, shown) = (call.id.clone(), redactor.arguments(&call.arguments));
     let mut run = None;
     // What is asked for is a call: however it ends, also before it began, that is its one output.
     let output = match made(&app, who, &id, call, &mut run).await {
         Ok(output) => output,
-        Err(problem) => Arc::new(ToolOutput::unmade(name, call_id, problem.error().clone())),
+        Err(problem) => {
+            let error = problem.error().clone();
+            Arc::new(ToolOutput::failed(&name, call_id, shown, error))
+        }
     };
     let mut bytes = Vec::new();
     encode_tool_output(&output, &mut bytes).map_err(|error| unwritable(&error))?;

@@ -205,3 +205,41 @@ async fn a_head_that_is_no_request_was_refused_without_a_word() {
     }
     served.stop().await;
 }
+
+/// Who is refused is told what to do next.
+#[rstest]
+#[case("GET", "/v1/nothing", 404)]
+#[case("PUT", "/v1/sessions", 405)]
+#[case("GET", "/v1/runs/run_nothing", 404)]
+#[case("GET", "/v1/runs/a%20b", 404)]
+#[case("POST", "/v1/runs/run_nothing/cancel", 404)]
+#[case("GET", "/v1/sessions/nothing", 404)]
+#[case("GET", "/v1/sessions/a%20b", 404)]
+#[case("GET", "/v1/artifacts/art_nothing", 404)]
+#[case("POST", "/v1/questions/int_nothing/answer", 404)]
+#[case("DELETE", "/v1/approvals/apr_nothing", 404)]
+#[case("POST", "/v1/runs", 400)]
+#[tokio::test]
+async fn a_refusal_did_not_say_what_to_do(
+    #[case] method: &'static str,
+    #[case] path: &str,
+    #[case] status: u16,
+) {
+    let served = World::new().serve().await;
+    let body = match path {
+        "/v1/runs" => json!({ "input": " " }),
+        _ => json!({ "answer": "yes" }),
+    };
+    let asked = match method {
+        "POST" => post(path, &body),
+        _ => Ask::new(method, path.to_owned()),
+    };
+    let told = asked.send(served.at).await;
+    assert_eq!(told.status, status, "{}", told.text());
+    let problem = told.json();
+    assert!(problem["hint"].is_string(), "{problem}");
+    if status == 405 {
+        assert!(told.headers.contains_key("allow"), "{:?}", told.headers);
+    }
+    served.stop().await;
+}

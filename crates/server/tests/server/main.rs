@@ -19,6 +19,7 @@ mod interrupts;
 mod isolation;
 mod life;
 mod mcp;
+mod page;
 mod peers;
 mod probes;
 mod runs;

@@ -112,3 +112,39 @@ async fn the_listing_is_the_callers_own() {
     );
     served.stop().await;
 }
+
+/// A call that was refused before it began did not say with which arguments.
+#[tokio::test]
+async fn a_refused_call_has_its_arguments_without_what_is_secret() {
+    let world = World::new();
+    let served = world.serve().await;
+    let hangs = json!({ "session_id": "s", "arguments": {} });
+    let mut asking = tokio::task::JoinSet::new();
+    asking.spawn(post("/v1/tools/hangs/call", &hangs).open(served.at));
+    soon(async || {
+        let listed = get("/v1/sessions").send(served.at).await.json();
+        let begun = listed["sessions"][0]["entries"].as_u64()?;
+        (begun >= 2).then_some(())
+    })
+    .await;
+    let call = json!({ "session_id": "s", "arguments": { "n": 7, "password": "hunter2" } });
+    let busy = post("/v1/tools/echo/call", &call).send(served.at).await;
+    assert_eq!(busy.status, 409);
+    let output = busy.json();
+    assert_eq!(output["error"]["code"], "busy", "{output}");
+    assert!(output["error"]["hint"].is_string(), "{output}");
+    assert_eq!(output["tool_call_args"]["n"], 7, "{output}");
+    assert!(!output.to_string().contains("hunter2"), "{output}");
+    // So has one that is unknown, and one whose arguments cannot be read.
+    let unknown = json!({ "arguments": { "n": 8 } });
+    let unknown = post("/v1/tools/nothing/call", &unknown)
+        .send(served.at)
+        .await;
+    assert_eq!(unknown.json()["tool_call_args"], json!({ "n": 8 }));
+    let text = r#"{"arguments": {"n": 1, "n": 2}}"#;
+    let twice = post("/v1/tools/echo/call", &Value::Null).body(text);
+    let twice = twice.send(served.at).await.json();
+    assert_eq!(twice["tool_call_args"], "{\"n\": 1, \"n\": 2}", "{twice}");
+    asking.shutdown().await;
+    served.stop().await;
+}

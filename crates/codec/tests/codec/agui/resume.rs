@@ -38,8 +38,8 @@ fn entry(word: &str) -> ResumeEntry {
 #[rstest]
 #[case("a:yes b:yes", Ok("a b"))]
 #[case("b:yes a:no", Ok("a b"))]
-#[case("a:yes", Err("waits for b"))]
-#[case("", Err("waits for a"))]
+#[case("a:yes", Err("waits for b, and the input does not answer it"))]
+#[case("", Err("waits for a, b, and the input does not answer them"))]
 #[case("a:yes b:yes c:yes", Err("nothing waits that is called c"))]
 #[case("a:yes a:no b:yes", Err("a is answered twice"))]
 fn an_answer_covers_all_that_waits(#[case] answers: &str, #[case] expected: Result<&str, &str>) {

@@ -108,8 +108,10 @@ pub(super) fn asked(
 
 /// Our log is the history: only what the person adds is taken of the client's.
 fn words(input: &RunAgentInput, history: &History) -> Result<Input, Problem> {
-    if let Some(waits) = history.transcript.waiting().first() {
-        return Err(ResumeFault::NotAnswered(waits.id.clone()).info().into());
+    let waiting = history.transcript.waiting();
+    if !waiting.is_empty() {
+        let all = waiting.iter().map(|waits| waits.id.clone()).collect();
+        return Err(ResumeFault::NotAnswered(all).info().into());
     }
     let new = new_messages(input, history);
     if let Some(part) = new.iter().flat_map(|message| &message.left_out).next() {
