@@ -13,8 +13,8 @@ use super::sandbox_notes::sandbox_notes;
 use super::session::connected;
 use crate::config::explain::{self, Note};
 use crate::config::sections::RuleRow;
-use crate::config::{self, ConfigError, Loaded, Problem, written};
-use crate::outfit::{IdleKey, IdleKeys, Needed};
+use crate::config::{self, Found, Loaded, Problem, written};
+use crate::outfit::{IdleKeys, Needed};
 
 /// Runs `config`.
 pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCode, Stop> {
@@ -29,25 +29,36 @@ pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCo
 }
 
 fn check(at: &Invocation<'_>) -> Result<(), Stop> {
-    let loaded = match at.load(Vec::new()) {
-        Ok(loaded) => loaded,
-        Err(ConfigError::Problems(problems)) => return Err(all_of(at, problems)),
-        Err(error) => return Err(error.into()),
-    };
+    let Found {
+        loaded,
+        mut problems,
+        missing,
+        warnings,
+    } = at.look()?;
+    problems.extend(missing);
     // What a name means is known once everything is put together, which touches no file. A
     // missing place for data is no fault of the file.
-    let mut names = IdleKeys::default();
-    if loaded.config.store.data_dir.is_some() {
-        names = at.build(loaded.config.clone())?.idle_keys();
+    let names = match at.build_for_names(&loaded) {
+        Some(whole) => whole.idle_keys(),
+        None => IdleKeys::default(),
+    };
+    // A key that is wrong by itself is said once.
+    let new = |key: &str| problems.iter().all(|problem| problem.key != key);
+    let idle = names.idle.iter().filter(|idle| new(&idle.key));
+    let idle: Vec<Problem> = idle
+        .map(|idle| {
+            let at = loaded.nearest_source(&idle.key).clone();
+            Problem::about(at, &idle.key, &idle.why)
+        })
+        .collect();
+    problems.extend(idle);
+    for warning in &warnings {
+        at.out.tell(&format!("warning: {warning}\n"));
     }
-    if !names.idle.is_empty() {
-        let problem = |idle: &IdleKey| Problem {
-            at: loaded.nearest_source(&idle.key).clone(),
-            message: idle.to_string(),
-        };
-        return Err(all_of(at, names.idle.iter().map(problem).collect()));
+    if !problems.is_empty() {
+        problems.sort_by_key(|problem| problem.at.order());
+        return Err(all_of(at, problems));
     }
-    super::serve::address(&loaded.config.server.bind)?;
     let file = loaded.file.as_ref().map(|file| file.display().to_string());
     if at.global.json {
         return documents::write(
@@ -57,6 +68,7 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
                 ok: true,
                 file,
                 unchecked: names.unchecked.iter().map(Unchecked::from).collect(),
+                warnings: warnings.iter().map(ToString::to_string).collect(),
             },
         );
     }

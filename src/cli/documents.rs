@@ -100,6 +100,10 @@ pub(crate) struct ConfigChecked {
     /// What could not be looked at, as nothing is connected for a check; left out where all could.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unchecked: Vec<Unchecked>,
+    /// What does not work now and may later, as programs that are not found; left out where there is
+    /// nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A key of the configuration that could not be looked at.

@@ -5,7 +5,7 @@ use std::error::Error;
 use outfitter_core::{Code, RunOutput, chain};
 use serde_json::{Value, json};
 
-use crate::config::{ConfigError, Problem};
+use crate::config::{ConfigError, Problem, Source};
 use crate::render::text::one_line;
 
 /// Why a command failed.
@@ -78,19 +78,25 @@ impl Failure {
         }
         let mut document = json!({ "v": 1, "error": error });
         if !self.problems.is_empty() {
-            document["problems"] = self
-                .problems
-                .iter()
-                .map(|problem| {
-                    json!({
-                        "at": { "kind": problem.at.kind(), "name": problem.at.to_string() },
-                        "message": problem.message,
-                    })
-                })
-                .collect();
+            document["problems"] = self.problems.iter().map(problem).collect();
         }
         document
     }
+}
+
+/// One of the problems: `{ at: { kind, name, file?, line?, column? }, key?, message }`.
+pub(super) fn problem(problem: &Problem) -> Value {
+    let mut at = json!({ "kind": problem.at.kind(), "name": problem.at.to_string() });
+    if let Source::File(position) = &problem.at {
+        at["file"] = position.file.display().to_string().into();
+        at["line"] = position.line.into();
+        at["column"] = position.column.into();
+    }
+    let mut one = json!({ "at": at, "message": problem.message });
+    if !problem.key.is_empty() {
+        one["key"] = problem.key.as_str().into();
+    }
+    one
 }
 
 impl From<ConfigError> for Failure {

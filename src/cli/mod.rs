@@ -39,8 +39,10 @@ use clap::Parser as _;
 use outfitter_core::Code;
 
 use crate::Builder;
-use crate::config::{ConfigError, FlagValue, Loaded, Request};
+use crate::config::sections::Load;
+use crate::config::{Config, ConfigError, FlagValue, Found, Loaded, Problem, Request};
 use crate::env::Environment;
+use crate::outfit::{BuildError, KeyFault, Outfitter};
 use args::{Cli, Command, Global};
 use failure::{Failure, Stop};
 use output::Output;
@@ -63,12 +65,101 @@ pub type Customise<'a> = &'a dyn Fn(Builder) -> Builder;
 impl Invocation<'_> {
     /// The configuration, with what the command's own flags say.
     pub(crate) fn load(&self, flags: Vec<FlagValue>) -> Result<Loaded, ConfigError> {
-        let request = Request {
+        let (loaded, problems) = self.gather(flags)?;
+        match problems.is_empty() {
+            true => Ok(loaded),
+            false => Err(ConfigError::Problems(problems)),
+        }
+    }
+
+    /// The same with all that is wrong with it; where something is, also with its names, which are
+    /// otherwise looked at once everything is put together.
+    fn gather(&self, flags: Vec<FlagValue>) -> Result<(Loaded, Vec<Problem>), ConfigError> {
+        let (loaded, mut problems) = crate::config::gather(self.env, &self.request(flags))?;
+        if !problems.is_empty() {
+            problems.extend(self.wrong_names(&loaded));
+            problems.sort_by_key(|problem| problem.at.order());
+        }
+        Ok((loaded, problems))
+    }
+
+    /// The same, with what is named and is not on this machine.
+    pub(crate) fn look(&self) -> Result<Found, ConfigError> {
+        let mut found = crate::config::look(self.env, &self.request(Vec::new()))?;
+        found.problems.extend(self.wrong_names(&found.loaded));
+        found.problems.sort_by_key(|problem| problem.at.order());
+        Ok(found)
+    }
+
+    fn request(&self, flags: Vec<FlagValue>) -> Request {
+        Request {
             file: self.global.config.clone(),
             flags,
-        };
-        crate::config::load(self.env, &request)
+        }
     }
+
+    /// The whole, to look at what names mean: without those that mean nothing. None where it cannot
+    /// be put together.
+    pub(crate) fn build_for_names(&self, loaded: &Loaded) -> Option<Outfitter> {
+        let mut config = loaded.config.clone();
+        // Their place is not looked at.
+        let nowhere = std::path::PathBuf::from("/nonexistent");
+        config.store.data_dir.get_or_insert(nowhere);
+        let wrong = match self.builder(config.clone()).build() {
+            Ok(whole) => return Some(whole),
+            Err(BuildError::Names(wrong)) => wrong,
+            Err(_) => return None,
+        };
+        // What names nothing is said already; without it, the rest can be looked at.
+        for fault in &wrong {
+            leave_out(&mut config, &fault.key);
+        }
+        self.builder(config).build().ok()
+    }
+
+    /// What the names in a configuration are that mean nothing.
+    fn wrong_names(&self, loaded: &Loaded) -> Vec<Problem> {
+        let mut config = loaded.config.clone();
+        config.store.data_dir.get_or_insert("/nonexistent".into());
+        match self.builder(config).build() {
+            Err(BuildError::Names(faults)) => at_their_places(&faults, loaded),
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+}
+
+/// Leaves out of a configuration what a key names. Items of lists become empty, so that the others
+/// keep their places.
+fn leave_out(config: &mut Config, key: &str) {
+    let steps: Vec<&str> = key.splitn(3, '.').collect();
+    let [section, name, rest] = steps.as_slice() else {
+        return;
+    };
+    let skills = &mut config.skills;
+    let list = match (*section, *name, &mut skills.load) {
+        ("tools", "available", _) => &mut config.tools.available,
+        ("skills", "available", _) => &mut skills.available,
+        ("skills", "load", Load::Names(names)) => names,
+        ("tools", "aliases", _) => return drop(config.tools.aliases.remove(*rest)),
+        ("tools", "presets", _) => {
+            let tool = rest.split('.').next().unwrap_or(rest);
+            return drop(config.tools.presets.remove(tool));
+        }
+        _ => return,
+    };
+    let place = rest.parse().ok();
+    if let Some(item) = place.and_then(|place: usize| list.get_mut(place)) {
+        item.clear();
+    }
+}
+
+/// Faults of keys as problems, each at its place.
+pub(crate) fn at_their_places(faults: &[KeyFault], loaded: &Loaded) -> Vec<Problem> {
+    let problem = |fault: &KeyFault| {
+        let at = loaded.nearest_source(&fault.key).clone();
+        Problem::about(at, &fault.key, &fault.why)
+    };
+    faults.iter().map(problem).collect()
 }
 
 /// Runs the program, from the arguments to the exit status.

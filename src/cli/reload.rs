@@ -5,8 +5,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Invocation;
 use super::failure::{Failure, Stop};
-use crate::config::{Config, ConfigError, FlagValue};
-use crate::outfit::Outfitter;
+use crate::config::{Config, ConfigError, FlagValue, Loaded};
+use crate::outfit::{BuildError, Outfitter};
 
 /// Hears SIGHUP from now on. By default the signal ends a process.
 pub(super) fn hangup() -> Result<Signal, Stop> {
@@ -57,7 +57,7 @@ impl Reload<'_> {
         }
         let plan = match self.whole.reload(&loaded.config) {
             Ok(plan) => plan,
-            Err(error) => return refused(error.problems.iter().map(|one| chain(one))),
+            Err(error) => return refused(error.problems.iter().flat_map(|one| told(one, &loaded))),
         };
         if plan.is_empty() {
             return "reloaded the configuration: nothing has changed\n".to_owned();
@@ -73,6 +73,17 @@ impl Reload<'_> {
             list("at once", &plan.hot),
             list("after a restart", &plan.restart)
         )
+    }
+}
+
+/// What is wrong, each by itself and at its place.
+fn told(problem: &BuildError, loaded: &Loaded) -> Vec<String> {
+    match problem {
+        BuildError::Names(faults) => {
+            let problems = super::at_their_places(faults, loaded);
+            problems.iter().map(ToString::to_string).collect()
+        }
+        other => vec![chain(other)],
     }
 }
 

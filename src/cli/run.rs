@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use outfitter_agent::{Input, RunEnd};
-use outfitter_core::{Cancel, Code, InterruptKind, RunOutcome, SessionId};
+use outfitter_core::{Cancel, Code, RunOutcome, SessionId};
 
 use super::Invocation;
 use super::args::{Prompt, RunArgs};
@@ -57,17 +57,40 @@ pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop>
         let made = made(at, &agent, &session, request, &cancel, at.viewer());
         let (end, _, shown) = until_stopped(&cancel, made).await?;
         shown?;
-        ended(at, &end?)
+        ended(at, &session.id, &end?)
     };
     runtime()?.block_on(then_disconnect(&whole, work))
 }
 
-/// The exit status of a run. Its events have said why; people are told once more.
-pub(super) fn ended(at: &Invocation<'_>, end: &RunEnd) -> Result<ExitCode, Stop> {
+/// The exit status of a run of a session. Its events have said why; people are told once more.
+pub(super) fn ended(
+    at: &Invocation<'_>,
+    session: &SessionId,
+    end: &RunEnd,
+) -> Result<ExitCode, Stop> {
+    told(at, end, |failure| {
+        failure.with_hint(format!(
+            "`outfitter run --session {session}` without a prompt goes on with it"
+        ))
+    })
+}
+
+/// The same of a run with which nobody can go on.
+pub(super) fn ended_for_good(at: &Invocation<'_>, end: &RunEnd) -> Result<ExitCode, Stop> {
+    told(at, end, |failure| failure)
+}
+
+fn told(
+    at: &Invocation<'_>,
+    end: &RunEnd,
+    cancelled: impl FnOnce(Failure) -> Failure,
+) -> Result<ExitCode, Stop> {
     let failure = match end.outcome {
         RunOutcome::Success => return Ok(ExitCode::SUCCESS),
-        RunOutcome::Cancelled => Failure::new(Code::Cancelled, "finish the run: it was cancelled")
-            .with_hint("`outfitter run --session ID` without a prompt goes on with it"),
+        RunOutcome::Cancelled => cancelled(Failure::new(
+            Code::Cancelled,
+            "finish the run: it was cancelled",
+        )),
         RunOutcome::Waiting => waits(end),
         RunOutcome::Failed | RunOutcome::Limit => Failure::of_run(&end.output)
             .unwrap_or_else(|| Failure::new(Code::Failed, "finish the run")),
@@ -88,10 +111,8 @@ fn waits(end: &RunEnd) -> Failure {
     );
     match end.waiting.first() {
         Some(asked) => {
-            let value = match asked.kind {
-                InterruptKind::Approval { .. } => "true|false",
-                _ => "VALUE",
-            };
+            let value = outfitter_codec::answer_words(asked);
+            let value = value.unwrap_or_else(|| "VALUE".to_owned());
             failure.with_hint(format!(
                 "`outfitter sessions answer {} {value}` goes on",
                 asked.id

@@ -11,7 +11,7 @@ pub(super) fn sandbox_notes(at: &Invocation<'_>, loaded: &Loaded) -> Result<Vec<
     if loaded.config.store.data_dir.is_none() {
         return Ok(Vec::new());
     }
-    let Ok(whole) = at.build(loaded.config.clone()) else {
+    let Ok(whole) = at.build(loaded) else {
         return Ok(Vec::new());
     };
     let notes = runtime()?.block_on(whole.explain_sandbox());

@@ -7,6 +7,7 @@ use outfitter_core::{
     Arguments, CallEnd, CallId, Cancel, Code, Listing, RawCall, SessionId, SystemClock, ToolOutput,
 };
 use outfitter_tools::{Found, ToolView};
+use serde_json::{Value, json};
 
 use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsCommand};
@@ -99,10 +100,10 @@ fn found(view: &ToolView, name: &str) -> Result<Listing, Stop> {
 
 /// Makes the call, and tells its one output, also where it was never made.
 fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
-    let mut id = None;
-    let (end, saved) = match made(at, args, &mut id) {
+    let mut begun = None;
+    let (end, saved) = match made(at, args, &mut begun) {
         Ok(made) => made,
-        Err(stop) => return unmade(at, &args.name, id, stop),
+        Err(stop) => return unmade(at, &args.name, begun, stop),
     };
     match end {
         CallEnd::Output(output) => match (said(at, &output)?, saved) {
@@ -119,16 +120,19 @@ fn call(at: &Invocation<'_>, args: &CallArgs) -> Result<ExitCode, Stop> {
                 Code::NeedsApproval,
                 "finish the call: it waits for an answer",
             );
-            unmade(at, &args.name, id, failure.into())
+            unmade(at, &args.name, begun, failure.into())
         }
     }
 }
 
-/// How the call ended. `call_id` is what it is called, once it is called anything.
+/// What a call is called, and its arguments for showing.
+type Begun = (CallId, Value);
+
+/// How the call ended. `begun` is what is known of it, once its arguments are.
 fn made(
     at: &Invocation<'_>,
     args: &CallArgs,
-    call_id: &mut Option<CallId>,
+    begun: &mut Option<Begun>,
 ) -> Result<(CallEnd, Result<(), Stop>), Stop> {
     let loaded = at.load(args.options.flags())?;
     let named = args
@@ -137,15 +141,17 @@ fn made(
         .clone()
         .or_else(|| loaded.session.clone());
     let whole = match named {
-        Some(_) => at.build(loaded.config)?,
-        None => at.build_without_sessions(loaded.config)?,
+        Some(_) => at.build(&loaded)?,
+        None => at.build_without_sessions(&loaded)?,
     };
     let call = RawCall {
-        id: call_id.insert(CallId::mint(&**whole.clock())).clone(),
+        id: CallId::mint(&**whole.clock()),
         name: args.name.clone(),
         arguments: Arguments::parse(arguments(at, args.args.as_ref())?),
     };
     let agent = whole.caller();
+    let shown = agent.parts().pipeline.redactor().arguments(&call.arguments);
+    *begun = Some((call.id.clone(), shown));
     let held = named.as_ref().map(|id| hold(&whole, id)).transpose()?;
     let unnamed = named.is_none();
     let id = named.unwrap_or_else(|| SessionId::mint(&**whole.clock()));
@@ -208,23 +214,22 @@ async fn saved(
 type Ended = (Result<CallEnd, outfitter_agent::RunError>, Result<(), Stop>);
 
 /// A call that was never made, or left before its end, is told as one that failed, where programs
-/// read: they always get one output. Its arguments are left out, as nothing has said which of them
-/// are sensitive.
+/// read: they always get one output, with its arguments where they could be read.
 fn unmade(
     at: &Invocation<'_>,
     name: &str,
-    id: Option<CallId>,
+    begun: Option<Begun>,
     stop: Stop,
 ) -> Result<ExitCode, Stop> {
     let failure = match stop {
         Stop::Failed(failure) | Stop::Abandoned(failure) if at.global.json => failure,
         other => return Err(other),
     };
-    let id = id.unwrap_or_else(|| CallId::mint(&SystemClock));
+    let (id, shown) = begun.unwrap_or_else(|| (CallId::mint(&SystemClock), json!({})));
     let message = format!("failed to {}", failure.message);
     let mut error = outfitter_core::ErrorInfo::new(failure.code, message);
     error.hint.clone_from(&failure.hint);
-    let output = ToolOutput::unmade(name, id, error);
+    let output = ToolOutput::failed(name, id, shown, error);
     at.out.bytes(&encoded(|out| {
         outfitter_codec::encode_tool_output(&output, out)
     })?)?;

@@ -2,35 +2,61 @@
 
 use serde_json::Value;
 
+use super::kind::Format;
 use super::load::Layers;
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
+
+/// What stands before the name of a variable, as the last word of a header.
+const FROM_ENVIRONMENT: &str = "env:";
 
 /// Names what an API cannot do without, and what means nothing.
-pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
+pub(super) fn check(layers: &Layers, problems: &mut Problems) {
+    let Some(set) = layers.winner("plugin_api.apis") else {
+        return;
+    };
     for (name, api, at) in layers.tables("plugin_api.apis") {
+        let path = format!("plugin_api.apis.{name}");
+        let place = |key: &str| set.place(&format!("{name}.{key}")).clone();
         let has = |key: &str| api.get(key).is_some_and(|value| !value.is_null());
-        let mut wrong = |message: String| {
-            problems.push(Problem {
-                at: at.clone(),
-                message,
-            });
-        };
+        let broken = ["openapi", "url", "schema"]
+            .iter()
+            .any(|key| problems.has(&format!("{path}.{key}")));
         if !outfitter_builtin::valid_api_name(name) {
-            wrong(format!(
+            let message = format!(
                 "`plugin_api.apis` has a name that is not 1 to 30 of A-Z a-z 0-9 - and single _ \
                  inside: {name:?}"
-            ));
+            );
+            problems.push(Problem {
+                at: at.clone(),
+                key: path.clone(),
+                message,
+            });
         }
-        let message = match (has("openapi"), has("url"), has("schema")) {
-            (true, _, true) => "cannot have both `openapi` and `schema`",
-            (true, _, false) if has("method") => "has a `method`, which `openapi` says",
-            (true, _, false) | (false, true, true) => "",
-            (false, true, false) => "needs `schema` beside its `url`, or `openapi`",
-            (false, false, true) => "needs `url` beside its `schema`",
-            (false, false, false) => "needs `openapi`, or `url` and `schema`",
-        };
-        if !message.is_empty() {
-            wrong(format!("`plugin_api.apis.{name}` {message}"));
+        match (has("openapi"), has("url"), has("schema")) {
+            _ if broken => {}
+            (true, _, true) => problems.push(Problem {
+                at: place("schema"),
+                key: format!("{path}.schema"),
+                message: format!("`{path}` cannot have both `openapi` and `schema`"),
+            }),
+            (true, _, false) if has("method") => problems.push(Problem {
+                at: place("method"),
+                key: format!("{path}.method"),
+                message: format!("`{path}` has a `method`, which `openapi` says; leave it out"),
+            }),
+            (true, _, false) | (false, true, true) => {}
+            (false, true, false) => {
+                problems.needs(
+                    at,
+                    &path,
+                    "schema",
+                    "`schema` beside its `url`, or `openapi`",
+                );
+            }
+            (false, false, true) => problems.needs(at, &path, "url", "`url` beside its `schema`"),
+            (false, false, false) => {
+                problems.needs(at, &path, "openapi", "`openapi`, or `url` and `schema`");
+            }
         }
         let url = api.get("url").and_then(Value::as_str);
         let url = url.and_then(|url| url::Url::parse(url).ok());
@@ -41,10 +67,43 @@ pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
                 || url.fragment().is_some()
         };
         if url.as_ref().is_some_and(unusable) {
-            wrong(format!(
-                "`plugin_api.apis.{name}.url` must end with its path and hold no credentials; there \
-                 are `query` and `headers`"
-            ));
+            let why = "must end with its path and hold no credentials; there are `query` and \
+                       `headers`";
+            problems.say(&place("url"), format!("{path}.url"), why);
+        }
+        for table in ["headers", "query"] {
+            let texts = api.get(table).and_then(Value::as_object);
+            for (header, text) in texts.into_iter().flatten() {
+                let within = format!("{name}.{table}.{header}");
+                let key = format!("plugin_api.apis.{within}");
+                if let Some(why) = text.as_str().and_then(|text| no_sent(table, header, text)) {
+                    problems.say(set.place(&within), key, why);
+                }
+            }
         }
     }
+}
+
+/// Why this cannot be sent. What it is may be a secret and is not said.
+fn no_sent(table: &str, name: &str, text: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        return Some("has no name");
+    }
+    let last = text.split(' ').next_back().unwrap_or_default();
+    if let Some(variable) = last.strip_prefix(FROM_ENVIRONMENT)
+        && !Format::Variable.accepts(variable)
+    {
+        return Some(
+            "must have the name of an environment variable after `env:`, not what it holds",
+        );
+    }
+    if table != "headers" {
+        return None;
+    }
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    if !name.bytes().all(token) {
+        return Some("is no name of a header: letters, digits and -, without spaces");
+    }
+    let controls = text.chars().any(|c| c.is_control() && c != '\t');
+    controls.then_some("must be one line without control characters")
 }

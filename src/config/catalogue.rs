@@ -6,6 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use super::kind::Kind;
+use super::near::nearest;
 use super::sections::Config;
 
 /// One key.
@@ -23,6 +24,10 @@ pub struct Key {
     pub default: Value,
     /// Whether its value may be a secret, which is never shown.
     pub secret: bool,
+    /// Whether a text must not be empty.
+    pub(super) filled: bool,
+    /// Whether it is a list of names, each of which is there once and not empty.
+    pub(super) names: bool,
     /// What a value must be.
     pub(super) kind: Kind,
 }
@@ -45,6 +50,8 @@ impl Key {
                 doc: doc(key),
                 default: key.get("default").cloned().unwrap_or(Value::Null),
                 secret: key.get("writeOnly") == Some(&Value::Bool(true)),
+                filled: key.get("minLength").is_some(),
+                names: key.get("uniqueItems") == Some(&Value::Bool(true)),
                 kind: Kind::of(key),
             })
             .collect()
@@ -74,14 +81,6 @@ impl Key {
         match &self.kind {
             Kind::Table(keys) => Some(keys),
             _ => None,
-        }
-    }
-
-    /// Says what is wrong with a value. What may be a secret is not repeated.
-    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
-        match self.kind.check(value) {
-            Err(_) if self.secret => Err(format!("must be {}", self.kind.expects())),
-            checked => checked,
         }
     }
 
@@ -139,6 +138,8 @@ impl Catalogue {
                 doc: doc(table),
                 default,
                 secret: false,
+                filled: false,
+                names: false,
                 kind,
             });
         }
@@ -170,21 +171,57 @@ impl Catalogue {
         self.sections.iter().any(|(section, _)| section == name)
     }
 
-    /// The key whose path is nearest to `path`. The same name in another table is nearer than a
-    /// similar one.
+    /// What a path that is no key was perhaps meant to be: a key of its table, else the one key of
+    /// this name in another table, else a key of the table with a near name, or that table. None
+    /// where nothing is near.
     #[must_use]
-    pub fn nearest(&self, path: &str) -> &str {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        let score = |key: &&Key| {
-            let same_name = if key.name == last { 0.5 } else { 0.0 };
-            strsim::normalized_damerau_levenshtein(&key.path, path)
-                .max(strsim::jaro_winkler(&key.path, path) - 0.1)
-                + same_name
+    pub fn nearest(&self, path: &str) -> Option<&str> {
+        let (section, name) = path.split_once('.').unwrap_or((path, ""));
+        let names = |section: &str| {
+            let keys = self.keys.iter().filter(move |key| key.section == section);
+            keys.map(|key| key.name.as_str()).collect::<Vec<_>>()
         };
-        self.keys
+        let key = |section: &str, name: &str| {
+            let mut keys = self.keys.iter();
+            let found = keys.find(|key| key.section == section && key.name == name);
+            found.map(|key| key.path.as_str())
+        };
+        let mut tables = self.sections.iter().map(|(name, _)| name.as_str());
+        let meant = match tables.clone().find(|table| *table == section) {
+            Some(table) => Some(table),
+            None => nearest(section, &mut tables),
+        };
+        let in_its_table = meant.and_then(|meant| key(meant, nearest(name, names(meant))?));
+        let of_its_name = || {
+            let mut same = self.keys.iter().filter(|key| key.name == name);
+            match (same.next(), same.next()) {
+                (Some(only), None) if !name.is_empty() => Some(only.path.as_str()),
+                _ => None,
+            }
+        };
+        in_its_table
+            .or_else(of_its_name)
+            .or_else(|| meant.filter(|meant| *meant != section))
+    }
+
+    /// What there is where `path` is no key: the keys of its table, or the tables.
+    pub(super) fn there(&self, path: &str) -> String {
+        let section = path.split('.').next().unwrap_or(path);
+        let of_it: Vec<&str> = self
+            .keys
             .iter()
-            .max_by(|a, b| score(a).total_cmp(&score(b)))
-            .map_or("", |key| &key.path)
+            .filter(|key| key.section == section)
+            .map(|key| key.name.as_str())
+            .collect();
+        if self.has_section(section) {
+            return format!("[{section}] has {}", of_it.join(", "));
+        }
+        let tables: Vec<&str> = self
+            .sections
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        format!("the tables are {}", tables.join(", "))
     }
 }
 

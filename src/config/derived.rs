@@ -1,12 +1,10 @@
 //! Values that follow from others, and values that must fit each other.
 
-use outfitter_core::MAIN_AGENT;
-use outfitter_tools::RuleArgs;
 use serde_json::Value;
 
 use super::catalogue::Catalogue;
 use super::load::Layers;
-use super::problem::Problem;
+use super::problem::Problems;
 use super::source::Source;
 use crate::env::{self, Environment, Name};
 
@@ -40,6 +38,9 @@ const NEED_A_PROVIDER: [&str; 4] = [
 
 /// Pairs of keys of which the first can be at most the second.
 const ORDERED: [(&str, &str); 1] = [("model.retry_delay_ms", "model.max_retry_delay_ms")];
+
+/// How long `[web] user_agent` is at most.
+const MAX_USER_AGENT: usize = 500;
 
 /// When a stronger layer chooses another provider than a weaker one, what the weaker one says of
 /// its provider does not go to the other.
@@ -95,59 +96,8 @@ pub(super) fn fill_in(layers: &mut Layers, env: &Environment) {
     }
 }
 
-/// Names each rule that means nothing, by its place; the first has 0.
-fn rules(layers: &Layers, problems: &mut Vec<Problem>) {
-    let Some(set) = layers.winner("permissions.rules") else {
-        return;
-    };
-    for (at, row) in set.value.as_array().into_iter().flatten().enumerate() {
-        for key in ["tool", "decision"] {
-            if row.get(key).is_none() {
-                problems.push(Problem {
-                    at: set.source.clone(),
-                    message: format!("`permissions.rules` has no `{key}` under {at}"),
-                });
-            }
-        }
-        for key in ["tool", "args", "tenant", "channel", "agent"] {
-            let text = row.get(key).and_then(Value::as_str);
-            if text.is_some_and(|text| text.trim().is_empty()) {
-                problems.push(Problem {
-                    at: set.source.clone(),
-                    message: format!("`permissions.rules` has an empty `{key}` under {at}"),
-                });
-            }
-        }
-        let mut wrong = |message: String| {
-            let at = set.source.clone();
-            problems.push(Problem { at, message });
-        };
-        if let Some(Value::Object(table)) = row.get("args") {
-            let table = table
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone()));
-            if let Err(why) = RuleArgs::Table(table.collect()).check() {
-                wrong(format!(
-                    "`permissions.rules` means nothing under {at}: {why}"
-                ));
-            }
-        }
-        // A rule for nobody would look like one for somebody.
-        if let Some(agent) = row.get("agent").and_then(Value::as_str)
-            && !agent.contains(['*', '?'])
-            && !agent.trim().is_empty()
-            && agent != MAIN_AGENT
-        {
-            wrong(format!(
-                "`permissions.rules` names the agent {agent:?} under {at}, and there is only \
-                 {MAIN_AGENT:?}"
-            ));
-        }
-    }
-}
-
 /// Checks what must fit each other, after paths are resolved.
-pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
+pub(super) fn check(layers: &mut Layers, problems: &mut Problems) {
     if let Some(dir) = layers.winner("store.data_dir")
         && let Some(dir) = dir.value.as_str()
     {
@@ -162,17 +112,17 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
         let most = layers
             .winner(large)
             .map_or_else(|| default_of(large), |most| Some(&most.value));
-        if set.value.as_u64() > most.and_then(Value::as_u64) {
-            problems.push(Problem {
-                at: set.source.clone(),
-                message: format!("`{small}` must not be more than `{large}`"),
-            });
+        if set.value.as_u64() > most.and_then(Value::as_u64) && !problems.has(large) {
+            let most = most.map(ToString::to_string).unwrap_or_default();
+            let why = format!("must not be more than `{large}`, which is {most}");
+            problems.say(&set.source, small, why);
         }
     }
 
-    connections(layers, problems);
+    super::connection_rows::check(layers, problems);
     super::apis::check(layers, problems);
-    rules(layers, problems);
+    super::rule_rows::check(layers, problems);
+    super::tool_rows::check(layers, problems);
     super::workflow_rows::check(layers, problems);
     super::remote::check(layers, problems);
     super::unheld::check(layers, problems);
@@ -180,131 +130,67 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Vec<Problem>) {
     let provider = layers.winner("model.provider");
     let scripted = provider.is_some_and(|setting| setting.value == "scripted");
     match (layers.winner("model.script"), provider) {
-        (Some(script), Some(_)) if !scripted => problems.push(Problem {
-            at: script.source.clone(),
-            message: "`model.script` is for the provider `scripted` only".to_owned(),
-        }),
-        (None, Some(provider)) if scripted => problems.push(Problem {
-            at: provider.source.clone(),
-            message: "the provider `scripted` needs `model.script`".to_owned(),
-        }),
+        (Some(script), Some(_)) if !scripted => {
+            let why = "is for the provider `scripted` only; leave it out";
+            problems.say(&script.source, "model.script", why);
+        }
+        (None, Some(provider)) if scripted && !problems.has("model.script") => {
+            let why = "is `scripted`, which needs `model.script`, the file with the turns";
+            problems.say(&provider.source, "model.provider", why);
+        }
         _ => {}
     }
     if provider.is_none()
+        && !problems.has("model.provider")
         && let Some(orphan) = NEED_A_PROVIDER.iter().find_map(|path| layers.winner(path))
     {
-        problems.push(Problem {
-            at: orphan.source.clone(),
-            message: format!("`{}` is set, but `model.provider` is not", orphan.path),
-        });
+        let why = "is set, but `model.provider` is not";
+        problems.say(&orphan.source, orphan.path.clone(), why);
     }
-}
-
-/// What a table by name cannot do without.
-fn connections(layers: &Layers, problems: &mut Vec<Problem>) {
-    let servers = layers.tables("mcp.servers");
-    for (name, server, at) in servers {
-        if let Some(why) = no_server_name(name) {
-            problems.push(Problem {
-                at: at.clone(),
-                message: format!("`mcp.servers` has a name that {why}: {name:?}"),
-            });
-        }
-        let message = match (server.get("command"), server.get("builtin")) {
-            (Some(_), None) => continue,
-            (None, Some(Value::String(word))) if crate::helpers::server(word).is_some() => continue,
-            (None, Some(word)) => format!(
-                "names no built-in server with {word}, there is {}",
-                crate::helpers::SERVERS
-            ),
-            (None, None) => "needs `command` or `builtin`".to_owned(),
-            (Some(_), Some(_)) => "cannot have both `command` and `builtin`".to_owned(),
-        };
-        problems.push(Problem {
-            at: at.clone(),
-            message: format!("`mcp.servers.{name}` {message}"),
-        });
-    }
-    for (name, program, at) in layers.tables("commands") {
-        if !is_program_name(name) {
-            problems.push(Problem {
-                at: at.clone(),
-                message: format!(
-                    "`commands` has a name that is not of a-z 0-9 _ -, a letter first: {name:?}"
-                ),
-            });
-        }
-        if program.get("program").is_none() {
-            problems.push(Problem {
-                at: at.clone(),
-                message: format!("`commands.{name}` needs `program`"),
-            });
-        }
-    }
-    for (name, channel, at) in layers.tables("channels") {
-        let message = match channel.get("kind").and_then(Value::as_str) {
-            None | Some("webhook") if channel.get("url").is_none() => "needs `url`",
-            Some("inbox") if channel.get("url").is_some() => "is an inbox, which has no `url`",
-            Some(_) | None => continue,
-        };
-        problems.push(Problem {
-            at: at.clone(),
-            message: format!("`channels.{name}` {message}"),
-        });
-    }
-    if let Some(polish) = layers.winner("send.polish_model")
-        && let Some(text) = polish.value.as_str()
+    origins(layers, problems);
+    let agent = layers.winner("web.user_agent");
+    let text = agent.and_then(|agent| agent.value.as_str());
+    if let (Some(agent), Some(text)) = (agent, text)
+        && (text.len() > MAX_USER_AGENT || !text.bytes().all(|b| (b' '..=b'~').contains(&b)))
     {
-        let message = match text.split_once('/') {
-            Some((provider, name)) if !name.is_empty() => {
-                outfitter_model::provider_defaults(provider)
-                    .is_none()
-                    .then(|| format!("`send.polish_model` names no provider: {provider:?}"))
-            }
-            Some(_) | None => Some(format!(
-                "`send.polish_model` must be PROVIDER/NAME: {text:?}"
-            )),
-        };
-        problems.extend(message.map(|message| Problem {
-            at: polish.source.clone(),
-            message,
-        }));
-    }
-    if let Some(source) = layers.winner("contacts.source")
-        && let Some(name) = source.value.as_str()
-        && !layers.tables("commands").any(|(known, _, _)| known == name)
-    {
-        problems.push(Problem {
-            at: source.source.clone(),
-            message: format!("`contacts.source` names no program of `commands`: {name:?}"),
-        });
+        let why = format!("must be at most {MAX_USER_AGENT} visible characters of ASCII");
+        problems.say(&agent.source, "web.user_agent", why);
     }
 }
 
-/// Why the tools of a server cannot be called `NAME__tool`.
-fn no_server_name(name: &str) -> Option<&'static str> {
-    /// Other sources of tools.
-    const TAKEN: [&str; 6] = [
-        "builtin",
-        "linked",
-        "application",
-        "skills",
-        "commands",
-        outfitter_builtin::PLUGIN_APIS,
-    ];
-    if TAKEN.contains(&name) {
-        return Some("is taken");
+/// Names each origin that no page has.
+fn origins(layers: &Layers, problems: &mut Problems) {
+    let Some(set) = layers.winner("server.allowed_origins") else {
+        return;
+    };
+    for (place, text) in set.value.as_array().into_iter().flatten().enumerate() {
+        let text = text.as_str().unwrap_or_default();
+        if !text.is_empty() && !is_origin(text) {
+            let within = place.to_string();
+            let why = "must be an origin, as https://example.com or http://localhost:3000, without \
+                       a path and without the usual port";
+            problems.say(
+                set.place(&within),
+                format!("server.allowed_origins.{place}"),
+                why,
+            );
+        }
     }
-    let fits = outfitter_tools::valid_prefix(name).is_ok();
-    (!fits).then_some("is not 1 to 30 of A-Z a-z 0-9 - and single _ inside")
 }
 
-fn is_program_name(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.len() <= 64
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-')
+/// Whether a browser may name a page so. Case and a slash at the end do not count.
+fn is_origin(text: &str) -> bool {
+    let plain = text.trim_end_matches('/').to_ascii_lowercase();
+    let Some((scheme, host)) = plain.split_once("://") else {
+        // What a page of no origin says.
+        return plain == "null";
+    };
+    if matches!(scheme, "http" | "https") {
+        let url = url::Url::parse(&plain);
+        return url.is_ok_and(|url| url.origin().ascii_serialization() == plain);
+    }
+    // Of an extension of a browser, or an application around one.
+    !scheme.is_empty() && !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])
 }
 
 fn default_of(path: &str) -> Option<&'static Value> {

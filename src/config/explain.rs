@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use outfitter_core::redact_addresses;
 use outfitter_tools::{REDACTED, shown_arguments};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -346,12 +347,47 @@ fn without_password(value: Value) -> Value {
     let Value::String(text) = &value else {
         return value;
     };
-    match url::Url::parse(text) {
-        Ok(mut url) if url.password().is_some() => {
-            // Fails only for URLs that cannot have a password, and this one has.
-            let _ = url.set_password(Some("…"));
-            Value::String(url.to_string())
-        }
-        _ => value,
+    let shown = match url::Url::parse(text) {
+        Ok(url) if url.password().is_some() => shown_url(&url),
+        _ => text.clone(),
+    };
+    Value::String(redact_addresses(&shown).into_owned())
+}
+
+/// A URL with `…` in the place of its password, as people read it: written into the URL itself it
+/// would be spelled `%E2%80%A6`.
+fn shown_url(url: &url::Url) -> String {
+    let whole = url.as_str();
+    let before = whole.find("://").map_or(0, |at| at + 3);
+    let after = before + url.username().len();
+    let host = url
+        .password()
+        .map_or(after, |password| after + 1 + password.len());
+    match (whole.get(..after), whole.get(host..)) {
+        (Some(begin), Some(end)) => format!("{begin}:…{end}"),
+        // A URL is of ASCII, so there is always such a place.
+        _ => "…".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(
+        "https://ann:hunter2@h.example/a?b=c#d",
+        "https://ann:…@h.example/a?b=c#d"
+    )]
+    #[case("https://:hunter2@h.example/", "https://:…@h.example/")]
+    #[case(
+        "https://h.example/v1?api_key=hunter2&v=1",
+        "https://h.example/v1?api_key=[redacted]&v=1"
+    )]
+    #[case("http://ä:p%20ü@h:81", "http://%C3%A4:…@h:81/")]
+    #[case("https://h.example/ann:hunter2@", "https://h.example/ann:hunter2@")]
+    fn a_hidden_part_of_an_address_read_as_percent_signs(#[case] url: &str, #[case] shown: &str) {
+        assert_eq!(without_password(url.into()), shown);
     }
 }

@@ -9,8 +9,7 @@ use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
 use super::catalogue::{Catalogue, Key};
-use super::kind;
-use super::problem::{ConfigError, Problem};
+use super::problem::{ConfigError, Problem, Problems};
 use super::source::{Position, Source};
 use super::toml_value;
 use crate::env::Environment;
@@ -27,8 +26,23 @@ pub(super) struct Setting {
     pub(super) path: String,
     pub(super) value: Value,
     pub(super) source: Source,
-    /// Where each of its tables by name comes from, if it has any.
+    /// Where each part of it comes from, if that is known: by the names and places that lead to it
+    /// from the value, with dots between.
     pub(super) each: BTreeMap<String, Source>,
+}
+
+impl Setting {
+    /// Where a part of it comes from, or the least part around it that has a place.
+    pub(super) fn place(&self, within: &str) -> &Source {
+        let mut within = within;
+        loop {
+            match (self.each.get(within), within.rsplit_once('.')) {
+                (Some(place), _) => return place,
+                (None, Some((around, _))) => within = around,
+                (None, None) => return &self.source,
+            }
+        }
+    }
 }
 
 /// A file that was read.
@@ -36,6 +50,7 @@ pub(super) struct Setting {
 pub(super) struct File {
     pub(super) path: PathBuf,
     pub(super) text: String,
+    lines: Lines,
 }
 
 /// Finds and reads the file: the named one, else the one in the current directory, else the
@@ -81,57 +96,97 @@ fn read(env: &Environment, path: &Path) -> std::io::Result<File> {
     let text = read_regular_text(&env.current_dir().join(path), MAX_FILE_BYTES)?;
     Ok(File {
         path: path.to_owned(),
+        lines: Lines::of(&text),
         text,
     })
 }
 
 impl File {
     /// Every known key that the file sets, and what is wrong with the rest.
-    pub(super) fn settings(&self, problems: &mut Vec<Problem>) -> Vec<Setting> {
+    pub(super) fn settings(&self, problems: &mut Problems) -> Vec<Setting> {
         let (table, errors) = DeTable::parse_recoverable(&self.text);
         if !errors.is_empty() {
-            problems.extend(errors.iter().map(|error| self.syntax(error)));
+            for error in &errors {
+                problems.push(self.syntax(error));
+            }
             return Vec::new();
         }
         let mut found = Found {
             file: self,
             settings: Vec::new(),
-            problems: Vec::new(),
+            problems,
         };
         for (name, value) in table.get_ref() {
             found.section(name.get_ref(), &name.span(), value.get_ref());
         }
-        problems.append(&mut found.problems);
         found.settings
     }
 
     fn syntax(&self, error: &toml::de::Error) -> Problem {
         let message = error.message().lines().collect::<Vec<_>>().join(" ");
-        Problem {
-            at: self.at(error.span().map_or(0, |span| span.start)),
-            message: format!("this is not TOML: {message}"),
-        }
+        let at = self.at(error.span().map_or(0, |span| span.start));
+        Problem::of(at, format!("this is not TOML: {message}"))
     }
 
     fn at(&self, offset: usize) -> Source {
-        let before = &self.text[..self.text.floor_char_boundary(offset)];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let (line, column) = self.lines.place(offset);
         Source::File(Position {
             file: self.path.clone(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..]
-                .trim_start_matches('\u{feff}')
-                .chars()
-                .count()
-                + 1,
+            line,
+            column,
         })
+    }
+}
+
+/// Where lines begin and how many characters there are before each byte, so that a place costs
+/// little however many are asked for.
+#[derive(Debug)]
+struct Lines {
+    starts: Vec<usize>,
+    chars: Vec<u32>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        // Nobody sees a mark of the order of bytes, so it is no column.
+        let mark = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        let mut before: u32 = 0;
+        let mut chars = Vec::with_capacity(text.len() + 1);
+        for at in 0..text.len() {
+            chars.push(before);
+            before += u32::from(text.is_char_boundary(at + 1) && at >= mark);
+        }
+        chars.push(before);
+        Self {
+            starts: std::iter::once(0).chain(ends).collect(),
+            chars,
+        }
+    }
+
+    /// The line and the column of a byte, both from 1.
+    fn place(&self, offset: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or_default();
+        let chars = |at: usize| {
+            let last = self.chars.last().copied().unwrap_or_default();
+            self.chars.get(at).copied().unwrap_or(last)
+        };
+        (
+            line,
+            chars(offset).saturating_sub(chars(start)) as usize + 1,
+        )
     }
 }
 
 struct Found<'a> {
     file: &'a File,
     settings: Vec<Setting>,
-    problems: Vec<Problem>,
+    problems: &'a mut Problems,
 }
 
 impl Found<'_> {
@@ -159,16 +214,8 @@ impl Found<'_> {
     }
 
     fn set(&mut self, key: &Key, value: &DeValue<'_>, span: &Range<usize>) {
-        let before = self.problems.len();
-        let mut each = self.tables(key, value);
-        each.extend(self.rows(key, value));
-        if let (Some(known), DeValue::Table(keys)) = (key.of_table(), value) {
-            self.table(known, &key.path, keys);
-        }
-        if self.problems.len() > before {
-            // Each was said at its place.
-            return;
-        }
+        let mut each = BTreeMap::new();
+        self.places(value, "", &mut each);
         self.settings.push(Setting {
             path: key.path.clone(),
             value: toml_value::to_json(value),
@@ -177,78 +224,45 @@ impl Found<'_> {
         });
     }
 
-    /// Where the tables by name of a key are, and what is wrong in them, each at its place.
-    fn tables(&mut self, key: &Key, value: &DeValue<'_>) -> BTreeMap<String, Source> {
-        let (Some(known), DeValue::Table(tables)) = (key.of_each(), value) else {
-            return BTreeMap::new();
+    /// Where each part of a value is: a key of a table at its name, an item of a list, whose first
+    /// has 0, where it begins.
+    fn places(&self, value: &DeValue<'_>, within: &str, each: &mut BTreeMap<String, Source>) {
+        let path = |name: &str| match within {
+            "" => name.to_owned(),
+            within => format!("{within}.{name}"),
         };
-        let path = &key.path;
-        let mut each = BTreeMap::new();
-        for (name, table) in tables {
-            let at = self.file.at(name.span().start);
-            let name = name.get_ref();
-            each.insert(name.to_string(), at.clone());
-            match (kind::check_name(name), table.get_ref()) {
-                (Err(why), _) => self.wrong(at, format!("`{path}` {why}")),
-                (Ok(()), DeValue::Table(keys)) => {
-                    self.table(known, &format!("{path}.{name}"), keys);
+        match value {
+            DeValue::Table(table) => {
+                for (name, value) in table {
+                    let path = path(name.get_ref());
+                    self.places(value.get_ref(), &path, each);
+                    each.insert(path, self.file.at(name.span().start));
                 }
-                (Ok(()), _) => self.wrong(at, format!("`{path}.{name}` must be a table")),
             }
-        }
-        each
-    }
-
-    /// The same for the tables of a list, which are named by their place; the first has 0.
-    fn rows(&mut self, key: &Key, value: &DeValue<'_>) -> BTreeMap<String, Source> {
-        let (Some(known), DeValue::Array(rows)) = (key.of_rows(), value) else {
-            return BTreeMap::new();
-        };
-        let mut each = BTreeMap::new();
-        for (place, row) in rows.iter().enumerate() {
-            let at = self.file.at(row.span().start);
-            let path = format!("{}.{place}", key.path);
-            match row.get_ref() {
-                DeValue::Table(keys) => self.table(known, &path, keys),
-                _ => self.wrong(at.clone(), format!("`{path}` must be a table")),
+            DeValue::Array(items) => {
+                for (place, item) in items.iter().enumerate() {
+                    let path = path(&place.to_string());
+                    self.places(item.get_ref(), &path, each);
+                    each.insert(path, self.file.at(item.span().start));
+                }
             }
-            each.insert(place.to_string(), at);
+            _ => {}
         }
-        each
-    }
-
-    fn table(&mut self, known: &[Key], path: &str, keys: &DeTable<'_>) {
-        for (name, value) in keys {
-            let at = self.file.at(name.span().start);
-            let word = name.get_ref();
-            let Some(key) = known.iter().find(|known| known.name == **word) else {
-                let nearest = nearest_name(known, word);
-                let message =
-                    format!("unknown key `{path}.{word}`, the nearest is `{path}.{nearest}`");
-                self.wrong(at, message);
-                continue;
-            };
-            if let Err(why) = key.check(&toml_value::to_json(value.get_ref())) {
-                self.wrong(at, format!("`{path}.{word}` {why}"));
-            }
-        }
-    }
-
-    fn wrong(&mut self, at: Source, message: String) {
-        self.problems.push(Problem { at, message });
     }
 
     fn unknown(&mut self, path: &str, span: &Range<usize>) {
-        let nearest = Catalogue::get().nearest(path);
+        let catalogue = Catalogue::get();
+        let message = match catalogue.nearest(path) {
+            Some(nearest) => {
+                self.problems.was_meant(nearest.to_owned());
+                format!("unknown key `{path}`, the nearest is `{nearest}`")
+            }
+            None => format!("unknown key `{path}`; {}", catalogue.there(path)),
+        };
         self.problems.push(Problem {
             at: self.file.at(span.start),
-            message: format!("unknown key `{path}`, the nearest is `{nearest}`"),
+            key: path.to_owned(),
+            message,
         });
     }
-}
-
-fn nearest_name<'a>(known: &'a [Key], word: &str) -> &'a str {
-    let alike = |key: &&Key| strsim::jaro_winkler(&key.name, word);
-    let nearest = known.iter().max_by(|a, b| alike(a).total_cmp(&alike(b)));
-    nearest.map_or("", |key| &key.name)
 }

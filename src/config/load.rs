@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 
 use super::catalogue::Catalogue;
 use super::file::{self, Setting};
-use super::problem::{ConfigError, Problem};
+use super::kind::{Format, Kind, What, Wrong, unknown};
+use super::problem::{ConfigError, Problem, Problems};
 use super::sections::Config;
 use super::source::Source;
-use super::{derived, paths, sandbox_paths, variables};
+use super::{derived, paths, sandbox_paths, there, variables};
 use crate::env::Environment;
 
 /// A key that a flag of the command line sets.
@@ -47,47 +48,78 @@ pub struct Loaded {
     pub(super) sources: BTreeMap<String, Source>,
 }
 
+/// What was found: the configuration in effect, and everything that is wrong with it.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The configuration, without what is wrong: only for looking further where anything is.
+    pub loaded: Loaded,
+    /// What is wrong. Nothing begins with it.
+    pub problems: Vec<Problem>,
+    /// What can not work as things stand on this machine: files and folders that are named and not
+    /// there. What does not need them works without.
+    pub missing: Vec<Problem>,
+    /// What does not work now and may later: programs that are not found.
+    pub warnings: Vec<Problem>,
+}
+
 /// Loads the configuration.
 ///
 /// # Errors
 /// [`ConfigError`], with every problem at once.
 pub fn load(env: &Environment, request: &Request) -> Result<Loaded, ConfigError> {
+    let (loaded, problems) = gather(env, request)?;
+    match problems.is_empty() {
+        true => Ok(loaded),
+        false => Err(ConfigError::Problems(problems)),
+    }
+}
+
+/// Loads the configuration to find everything that is wrong with it, also what works on another
+/// machine.
+///
+/// # Errors
+/// [`ConfigError::Unreadable`] when the file cannot be read.
+pub fn look(env: &Environment, request: &Request) -> Result<Found, ConfigError> {
+    let (loaded, problems) = gather(env, request)?;
+    let there::Absent { missing, warnings } = there::look(&loaded, env);
+    Ok(Found {
+        loaded,
+        problems,
+        missing,
+        warnings,
+    })
+}
+
+/// The configuration without what is wrong, and what is wrong.
+pub(crate) fn gather(
+    env: &Environment,
+    request: &Request,
+) -> Result<(Loaded, Vec<Problem>), ConfigError> {
     let file = file::find(env, request.file.as_deref())?;
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let mut layers = Layers::default();
     if let Some(file) = &file {
-        layers.add(file.settings(&mut problems), &mut problems);
+        let settings = file.settings(&mut problems);
+        layers.add(settings, &mut problems);
     }
     layers.add(variables::aliases(env, &mut problems), &mut problems);
     layers.add(variables::variables(env, &mut problems), &mut problems);
     layers.add(flags(request), &mut problems);
     let session = variables::session(env, &mut problems);
     derived::follow_provider(&mut layers);
-    if !problems.is_empty() {
-        problems.sort_by_key(|problem| problem.at.order());
-        return Err(ConfigError::Problems(problems));
-    }
-
     derived::fill_in(&mut layers, env);
-    sandbox_paths::relative(&layers, &mut problems);
-    if problems.is_empty() {
-        paths::resolve(&mut layers, env);
-        derived::check(&mut layers, &mut problems);
-        sandbox_paths::check(&layers, env, &mut problems);
-    }
-    if !problems.is_empty() {
-        return Err(ConfigError::Problems(problems));
-    }
+    sandbox_paths::relative(&mut layers, &mut problems);
+    paths::resolve(&mut layers, env);
+    derived::check(&mut layers, &mut problems);
+    sandbox_paths::check(&layers, env, &mut problems);
     let config = layers.config(&mut problems);
-    if !problems.is_empty() {
-        return Err(ConfigError::Problems(problems));
-    }
-    Ok(Loaded {
+    let loaded = Loaded {
         config,
         file: file.map(|file| file.path),
         session,
         sources: layers.sources(),
-    })
+    };
+    Ok((loaded, problems.sorted()))
 }
 
 impl Loaded {
@@ -173,18 +205,24 @@ fn flags(request: &Request) -> Vec<Setting> {
 pub(super) struct Layers(BTreeMap<String, Vec<Setting>>);
 
 impl Layers {
-    fn add(&mut self, settings: Vec<Setting>, problems: &mut Vec<Problem>) {
-        for setting in settings {
+    /// Adds what is right of these, and says what is wrong.
+    fn add(&mut self, settings: Vec<Setting>, problems: &mut Problems) {
+        for mut setting in settings {
             let Some(key) = Catalogue::get().find(&setting.path) else {
                 continue;
             };
-            match key.check(&setting.value) {
-                Ok(()) => self.0.entry(key.path.clone()).or_default().push(setting),
-                Err(message) => problems.push(Problem {
-                    message: format!("`{}` {message}", key.path),
-                    at: setting.source,
-                }),
+            let wrong = key.check(&setting.value);
+            let whole = wrong.iter().any(|wrong| wrong.within.is_empty());
+            // From behind, so that places before it stay what they are.
+            for wrong in wrong.iter().rev() {
+                let problem = told(&setting, wrong, problems);
+                problems.push(problem);
+                take_out(&mut setting.value, &wrong.within, instead(&key.kind, wrong));
             }
+            if whole {
+                continue;
+            }
+            self.0.entry(key.path.clone()).or_default().push(setting);
         }
     }
 
@@ -248,7 +286,16 @@ impl Layers {
         })
     }
 
-    fn config(&self, problems: &mut Vec<Problem>) -> Config {
+    /// Empties an item of a list that is wrong, which keeps its place.
+    pub(super) fn empty_item(&mut self, path: &str, place: usize) {
+        let setting = self.0.get_mut(path).and_then(|layers| layers.last_mut());
+        let item = setting.and_then(|setting| setting.value.get_mut(place));
+        if let Some(item) = item {
+            *item = Value::from("");
+        }
+    }
+
+    fn config(&self, problems: &mut Problems) -> Config {
         let mut root = Map::new();
         for setting in self.0.values().filter_map(|layers| layers.last()) {
             let Some((section, name)) = setting.path.split_once('.') else {
@@ -262,12 +309,107 @@ impl Layers {
                 table.insert(name.to_owned(), setting.value.clone());
             }
         }
+        if !problems.is_empty() {
+            complete(&mut root);
+        }
         serde_json::from_value(Value::Object(root)).unwrap_or_else(|error| {
-            problems.push(Problem {
-                at: Source::Default,
-                message: error.to_string(),
-            });
+            // What is said already is why.
+            if problems.is_empty() {
+                problems.push(Problem::of(Source::Default, error.to_string()));
+            }
             Config::default()
         })
     }
+}
+
+/// A problem of a setting, at the place of what is wrong.
+fn told(setting: &Setting, wrong: &Wrong, problems: &mut Problems) -> Problem {
+    let within = wrong.within.join(".");
+    let at = setting.place(&within).clone();
+    let path = |within: &[String]| {
+        let names = std::iter::once(setting.path.as_str());
+        let names: Vec<&str> = names.chain(within.iter().map(String::as_str)).collect();
+        names.join(".")
+    };
+    let (around, name) = match wrong.within.split_last() {
+        Some((name, around)) => (path(around), name.as_str()),
+        None => (setting.path.clone(), ""),
+    };
+    let key = path(&wrong.within);
+    let message = match &wrong.what {
+        What::Value(why) => format!("`{key}` {why}"),
+        What::Name(why) => format!("`{around}` {why}"),
+        What::Unknown(there) => {
+            let (message, nearest) = unknown(&around, name, there);
+            if let Some(nearest) = nearest {
+                problems.was_meant(format!("{around}.{nearest}"));
+            }
+            message
+        }
+    };
+    Problem { at, key, message }
+}
+
+/// What stands in the place of what is wrong, if something does: a table by name stays, empty, so
+/// that others may name it; a row and an item stay, so that those behind it keep their places.
+fn instead(kind: &Kind, wrong: &Wrong) -> Option<Value> {
+    let table = || Some(Value::Object(Map::new()));
+    match (kind, wrong.within.len(), &wrong.what) {
+        (Kind::Tables(_), 1, What::Value(_)) | (Kind::Rows(_), 1, _) => table(),
+        (Kind::List(Format::Ip), ..) => None,
+        _ => Some(Value::from("")),
+    }
+}
+
+/// Takes a part out of a value; an item of a list only where nothing is there instead of it.
+fn take_out(value: &mut Value, within: &[String], instead: Option<Value>) {
+    let Some((name, rest)) = within.split_first() else {
+        return;
+    };
+    let place = name.parse::<usize>();
+    match (value, rest.is_empty()) {
+        (Value::Object(map), true) => {
+            let gone = map.remove(name);
+            if let (Some(table @ Value::Object(_)), Some(_)) = (instead, gone) {
+                map.insert(name.clone(), table);
+            }
+        }
+        (Value::Object(map), false) => {
+            if let Some(inner) = map.get_mut(name) {
+                take_out(inner, rest, instead);
+            }
+        }
+        (Value::Array(items), true) => match (place, instead) {
+            (Ok(place), Some(other)) if place < items.len() => items[place] = other,
+            (Ok(place), None) if place < items.len() => drop(items.remove(place)),
+            _ => {}
+        },
+        (Value::Array(items), false) => {
+            if let Some(inner) = place.ok().and_then(|place| items.get_mut(place)) {
+                take_out(inner, rest, instead);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Gives the rows of a configuration that is wrong what they cannot be without, and means nothing:
+/// so that the rest of them can be looked at.
+fn complete(root: &mut Map<String, Value>) {
+    let fill = |rows: Option<&mut Value>, needed: [(&str, Value); 2]| {
+        let rows = rows.and_then(Value::as_array_mut).into_iter().flatten();
+        for row in rows.filter_map(Value::as_object_mut) {
+            for (key, value) in &needed {
+                row.entry(*key).or_insert_with(|| value.clone());
+            }
+        }
+    };
+    let rules = root.get_mut("permissions");
+    let rules = rules.and_then(|table| table.get_mut("rules"));
+    fill(rules, [("tool", "*".into()), ("decision", "deny".into())]);
+    let flows = root.get_mut("workflows");
+    fill(
+        flows,
+        [("name", "".into()), ("steps", Value::Array(Vec::new()))],
+    );
 }

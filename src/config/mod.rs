@@ -9,27 +9,34 @@
 
 mod apis;
 mod catalogue;
+mod connection_rows;
 mod derived;
 pub mod explain;
 mod file;
 mod kind;
 mod load;
 mod markdown;
+mod near;
 mod paths;
 mod problem;
 mod reload;
 mod remote;
+mod rule_rows;
 mod sandbox_paths;
+mod secret_like;
 pub mod sections;
 mod source;
+mod there;
 mod toml_value;
+mod tool_rows;
 mod unheld;
 mod variables;
 mod workflow_rows;
 
 pub use catalogue::{Catalogue, Key, schema};
 pub use file::FILE_NAME;
-pub use load::{FlagValue, Loaded, Request, StoreUrl, load};
+pub(crate) use load::gather;
+pub use load::{FlagValue, Found, Loaded, Request, StoreUrl, load, look};
 pub use markdown::markdown;
 pub use problem::{ConfigError, Problem};
 pub(crate) use reload::planned;

@@ -23,7 +23,11 @@ pub(super) fn resolve(layers: &mut Layers, env: &Environment) {
             }
             _ => env.current_dir().to_owned(),
         };
-        let absolute = |text: &str| absolute(text, &base, env);
+        let absolute = |text: &str| match text {
+            // What is wrong was taken out of its place.
+            "" => String::new(),
+            text => absolute(text, &base, env),
+        };
         make(&key.kind, &mut setting.value, &absolute);
     }
 }

@@ -12,16 +12,113 @@ use super::source::Source;
 pub struct Problem {
     /// Where; [`Source::Default`] for nowhere in particular.
     pub at: Source,
-    /// What, as a lowercase fragment.
+    /// The key that it is about, as `permissions.rules.0.tool`; items of lists are counted from 0.
+    /// Empty where it is about no key.
+    pub key: String,
+    /// What, as a lowercase fragment that names the key, and what to do about it.
     pub message: String,
+}
+
+impl Problem {
+    /// What is wrong with a key: `why` reads on after it.
+    #[must_use]
+    pub fn about(at: Source, key: impl Into<String>, why: impl fmt::Display) -> Self {
+        let key = key.into();
+        let message = format!("`{key}` {why}");
+        Self { at, key, message }
+    }
+
+    /// Something else that is wrong.
+    #[must_use]
+    pub fn of(at: Source, message: impl Into<String>) -> Self {
+        Self {
+            at,
+            key: String::new(),
+            message: message.into(),
+        }
+    }
+
+    /// Who set a key with a flag knows the flag and not the key.
+    fn of_flag(&self, f: &mut fmt::Formatter<'_>, flag: &str) -> fmt::Result {
+        let (_, why) = match self.message.split_once("` ") {
+            Some((key, why)) if key.strip_prefix('`') == Some(&self.key) => (key, why),
+            Some(_) | None => return write!(f, "{flag}: {}", self.message),
+        };
+        match self.key.as_str() {
+            "model.provider" => write!(f, "the provider of {flag} {why}"),
+            _ => write!(f, "{flag} {why}"),
+        }
+    }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.at {
             Source::Default => f.write_str(&self.message),
+            Source::Flag(flag) => self.of_flag(f, flag),
             at => write!(f, "{at}: {}", self.message),
         }
+    }
+}
+
+/// What is wrong, as it is found.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    all: Vec<Problem>,
+    /// What keys that there are not were meant to be.
+    meant: Vec<String>,
+}
+
+impl Problems {
+    pub(super) fn push(&mut self, problem: Problem) {
+        self.all.push(problem);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Says what is wrong with a key.
+    pub(super) fn say(&mut self, at: &Source, key: impl Into<String>, why: impl fmt::Display) {
+        self.push(Problem::about(at.clone(), key, why));
+    }
+
+    /// Says that a table lacks a key, unless something is wrong with that key itself. `what` is the
+    /// key in its place among others, as "`command` or `builtin`".
+    pub(super) fn needs(&mut self, at: &Source, table: &str, key: &str, what: impl fmt::Display) {
+        let key = format!("{table}.{key}");
+        if !self.has(&key) {
+            let message = format!("`{table}` needs {what}");
+            let at = at.clone();
+            self.push(Problem { at, key, message });
+        }
+    }
+
+    /// Notes that this key is there, if misspelt.
+    pub(super) fn was_meant(&mut self, key: String) {
+        self.meant.push(key);
+    }
+
+    /// Whether something is wrong with this key itself, so that what only follows from it need not
+    /// be said too.
+    pub(super) fn has(&self, key: &str) -> bool {
+        let within = |outer: &str, inner: &str| {
+            let rest = inner.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        let about = |known: &str| within(known, key) || within(key, known);
+        self.meant.iter().any(|meant| meant == key)
+            || self
+                .all
+                .iter()
+                .any(|one| !one.key.is_empty() && about(&one.key))
+    }
+
+    /// All of them, as a person reads them: by where they stand.
+    pub(super) fn sorted(self) -> Vec<Problem> {
+        let mut all = self.all;
+        all.sort_by_key(|problem| problem.at.order());
+        all
     }
 }
 

@@ -3,13 +3,11 @@
 
 use std::path::Path;
 
+use super::load::Layers;
+use super::problem::Problems;
+use crate::env::{self, Environment};
 use outfitter_sandbox::Protected;
 use outfitter_sandbox::opened::{Opened, hopeless};
-use serde_json::Value;
-
-use super::load::Layers;
-use super::problem::Problem;
-use crate::env::{self, Environment};
 
 /// The keys.
 const KEYS: [(&str, Opened); 2] = [
@@ -18,17 +16,20 @@ const KEYS: [(&str, Opened); 2] = [
 ];
 
 /// Names each path that means another place from each directory. Before paths are made absolute.
-pub(super) fn relative(layers: &Layers, problems: &mut Vec<Problem>) {
-    each(layers, problems, |text, _| {
+pub(super) fn relative(layers: &mut Layers, problems: &mut Problems) {
+    let wrong = each(layers, problems, |text, _| {
         let is_whole = text.starts_with('/') || text == "~" || text.starts_with("~/");
         (!is_whole).then(|| {
             "is relative; write it from `/` or from `~/`, so that it means one place".to_owned()
         })
     });
+    for (key, place) in wrong {
+        layers.empty_item(key, place);
+    }
 }
 
 /// Names each path that cannot be opened, after paths are made absolute.
-pub(super) fn check(layers: &Layers, env: &Environment, problems: &mut Vec<Problem>) {
+pub(super) fn check(layers: &Layers, env: &Environment, problems: &mut Problems) {
     let protected = match env.directory(env::HOME) {
         Some(home) => Protected::of_home(home),
         None => Protected::of_system(),
@@ -40,23 +41,30 @@ pub(super) fn check(layers: &Layers, env: &Environment, problems: &mut Vec<Probl
     });
 }
 
+/// Says what is wrong with each path, and gives the key and the place of each that is.
 fn each(
     layers: &Layers,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
     why: impl Fn(&str, Opened) -> Option<String>,
-) {
+) -> Vec<(&'static str, usize)> {
+    let mut wrong = Vec::new();
     for (key, opened) in KEYS {
         let Some(set) = layers.winner(key) else {
             continue;
         };
-        let texts = set.value.as_array().into_iter().flatten();
-        for text in texts.filter_map(Value::as_str) {
+        let texts = set.value.as_array().into_iter().flatten().enumerate();
+        for (place, text) in texts {
+            // An empty one was said to be wrong.
+            let Some(text) = text.as_str().filter(|text| !text.is_empty()) else {
+                continue;
+            };
             if let Some(why) = why(text, opened) {
-                problems.push(Problem {
-                    at: set.source.clone(),
-                    message: format!("`{key}` cannot open {text}: it {why}"),
-                });
+                let why = format!("cannot open {text}: it {why}");
+                let at = set.place(&place.to_string());
+                problems.say(at, format!("{key}.{place}"), why);
+                wrong.push((key, place));
             }
         }
     }
+    wrong
 }

@@ -54,7 +54,7 @@ impl Source {
     }
 
     /// The order in which people read of it: by strength, in a file from top to bottom.
-    pub(super) fn order(&self) -> (u8, usize, usize) {
+    pub(crate) fn order(&self) -> (u8, usize, usize) {
         match self {
             Self::File(position) => (self.rank(), position.line, position.column),
             _ => (self.rank(), 0, 0),

@@ -4,14 +4,14 @@
 use serde_json::Value;
 
 use super::load::Layers;
-use super::problem::Problem;
+use super::problem::Problems;
 
 /// Why nothing of these is kept, and what keeps them.
 const WHY: &str = "cannot be held by the backend `passthrough`, whose commands may do whatever you \
                    may; `local` and `bwrap` can hold it";
 
 /// Names each key that would do nothing.
-pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
+pub(super) fn check(layers: &Layers, problems: &mut Problems) {
     let backend = layers.winner("sandbox.backend");
     if backend.is_none_or(|backend| backend.value != "passthrough") {
         return;
@@ -27,19 +27,14 @@ pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
             && set.value != harmless
             && (key == "sandbox.network" || !empty(&set.value))
         {
-            problems.push(Problem {
-                at: set.source.clone(),
-                message: format!("`{key}` {WHY}"),
-            });
+            problems.say(&set.source, key, WHY);
         }
     }
     if let Some(require) = layers.winner("sandbox.require")
         && require.value != "none"
     {
-        problems.push(Problem {
-            at: require.source.clone(),
-            message: "`sandbox.require` asks for what the backend `passthrough` never gives"
-                .to_owned(),
-        });
+        let why = "asks for what the backend `passthrough` never gives; leave it out, or use `local` \
+                   or `bwrap`";
+        problems.say(&require.source, "sandbox.require", why);
     }
 }

@@ -6,7 +6,7 @@ use outfitter_core::SessionId;
 
 use super::catalogue::{Catalogue, Key};
 use super::file::Setting;
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 use super::source::Source;
 use crate::env::{self, Environment, Name};
 
@@ -25,7 +25,7 @@ const ALIASES: [(Name, &str); 7] = [
 ];
 
 /// What the names from other systems set.
-pub(super) fn aliases(env: &Environment, problems: &mut Vec<Problem>) -> Vec<Setting> {
+pub(super) fn aliases(env: &Environment, problems: &mut Problems) -> Vec<Setting> {
     let mut settings = Vec::new();
     for (name, path) in ALIASES {
         let source = Source::Alias(name.to_string());
@@ -41,7 +41,7 @@ pub(super) fn aliases(env: &Environment, problems: &mut Vec<Problem>) -> Vec<Set
 }
 
 /// The two names of where conversations are kept, of which only one may be set.
-fn memory(env: &Environment, problems: &mut Vec<Problem>) -> Option<Setting> {
+fn memory(env: &Environment, problems: &mut Problems) -> Option<Setting> {
     let (file, database) = (env::AGENT_MEMORY_FILE, env::AGENT_MEMORY_DATABASE);
     if env.os(file).is_some() {
         let message = if env.os(database).is_some() {
@@ -49,10 +49,7 @@ fn memory(env: &Environment, problems: &mut Vec<Problem>) -> Option<Setting> {
         } else {
             format!("conversations in a JSON file are not supported, use {database}")
         };
-        problems.push(Problem {
-            at: Source::Alias(file.to_string()),
-            message,
-        });
+        problems.push(Problem::of(Source::Alias(file.to_string()), message));
         return None;
     }
     let source = Source::Alias(database.to_string());
@@ -62,23 +59,20 @@ fn memory(env: &Environment, problems: &mut Vec<Problem>) -> Option<Setting> {
 }
 
 /// The session that `AGENT_SESSION_ID` names.
-pub(super) fn session(env: &Environment, problems: &mut Vec<Problem>) -> Option<SessionId> {
+pub(super) fn session(env: &Environment, problems: &mut Problems) -> Option<SessionId> {
     let source = Source::Alias(env::AGENT_SESSION_ID.to_string());
     let text = text_of(env, env::AGENT_SESSION_ID, &source, problems)?;
     match SessionId::new(text) {
         Ok(id) => Some(id),
         Err(error) => {
-            problems.push(Problem {
-                at: source,
-                message: error.to_string(),
-            });
+            problems.push(Problem::of(source, error.to_string()));
             None
         }
     }
 }
 
 /// What `OUTFITTER_SECTION__KEY` sets.
-pub(super) fn variables(env: &Environment, problems: &mut Vec<Problem>) -> Vec<Setting> {
+pub(super) fn variables(env: &Environment, problems: &mut Problems) -> Vec<Setting> {
     let catalogue = Catalogue::get();
     let mut settings = Vec::new();
     for (name, value) in env.keys() {
@@ -89,27 +83,28 @@ pub(super) fn variables(env: &Environment, problems: &mut Vec<Problem>) -> Vec<S
                 Some(text) => settings.push(setting(key, text, source)),
                 None => problems.push(not_text(source)),
             }
-        } else if let Some(nearest) = meant(catalogue, rest) {
-            problems.push(Problem {
-                at: source,
-                message: format!("unknown variable, the nearest is {}", nearest.variable()),
-            });
+        } else if let Some(why) = unknown(catalogue, rest) {
+            problems.push(Problem::of(source, format!("unknown variable{why}")));
         }
     }
     settings
 }
 
-/// The key that a name with our prefix was meant for. A name without the double underscore is
+/// What to say of a name with our prefix that sets nothing. One without the double underscore is
 /// somebody else's business, unless it is a key's name but for that.
-fn meant<'a>(catalogue: &'a Catalogue, rest: &str) -> Option<&'a Key> {
+fn unknown(catalogue: &Catalogue, rest: &str) -> Option<String> {
+    let near = |key: &Key| format!(", the nearest is {}", key.variable());
     if rest.contains("__") {
         let path = rest.to_lowercase().replacen("__", ".", 1);
-        return catalogue.find(catalogue.nearest(&path));
+        let key = catalogue
+            .nearest(&path)
+            .and_then(|path| catalogue.find(path));
+        return Some(key.map_or_else(|| format!("; {}", catalogue.there(&path)), near));
     }
-    catalogue
-        .keys()
-        .iter()
-        .find(|key| rest.eq_ignore_ascii_case(&format!("{}_{}", key.section, key.name)))
+    let mut keys = catalogue.keys().iter();
+    let meant =
+        keys.find(|key| rest.eq_ignore_ascii_case(&format!("{}_{}", key.section, key.name)));
+    meant.map(near)
 }
 
 fn setting(key: &Key, text: &str, source: Source) -> Setting {
@@ -125,7 +120,7 @@ fn text_of<'a>(
     env: &'a Environment,
     name: Name,
     source: &Source,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Option<&'a str> {
     let value = env.os(name)?;
     let text = value.to_str();
@@ -136,8 +131,5 @@ fn text_of<'a>(
 }
 
 fn not_text(at: Source) -> Problem {
-    Problem {
-        at,
-        message: "must be UTF-8 text".to_owned(),
-    }
+    Problem::of(at, "must be UTF-8 text")
 }

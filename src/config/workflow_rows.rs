@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use outfitter_agent::{
     MAX_DESCRIPTION_CHARS, MAX_NAME_CHARS, MAX_STEP_CHARS, MAX_STEPS, MAX_WORKFLOWS, WorkflowChoice,
 };
-use outfitter_text::close_names;
 use serde_json::Value;
 
 use super::load::Layers;
-use super::problem::Problem;
+use super::near::did_you_mean;
+use super::problem::{Problem, Problems};
 
 const ROWS: &str = "workflows";
 
@@ -17,7 +17,7 @@ const CHOICE: &str = "agent.workflow";
 
 /// Names each workflow that is none, by its place; the first has 0. Then whether there is the one
 /// that every turn shall follow.
-pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
+pub(super) fn check(layers: &Layers, problems: &mut Problems) {
     let names = rows(layers, problems);
     let Some(set) = layers.winner(CHOICE) else {
         return;
@@ -28,65 +28,71 @@ pub(super) fn check(layers: &Layers, problems: &mut Vec<Problem>) {
     if let WorkflowChoice::Named(name) = WorkflowChoice::of(word)
         && !names.contains(&name)
     {
+        if problems.has(ROWS) {
+            // It may be the name of one that is wrong.
+            return;
+        }
         let words = WorkflowChoice::WORDS.iter().copied();
-        let close = close_names(&name, words.chain(names.iter().map(String::as_str)));
-        let meant = match close.first() {
-            Some(close) => format!(", did you mean {close}?"),
-            None => String::new(),
-        };
-        problems.push(Problem {
-            at: set.source.clone(),
-            message: format!(
-                "`{CHOICE}` must be off, lexical, model or the name of a workflow, not \
-                 {word:?}{meant}"
-            ),
-        });
+        let meant = did_you_mean(&name, words.chain(names.iter().map(String::as_str)));
+        let why =
+            format!("must be off, lexical, model or the name of a workflow, not {word:?}{meant}");
+        problems.say(&set.source, CHOICE, why);
     }
 }
 
 /// The names that there are.
-fn rows(layers: &Layers, problems: &mut Vec<Problem>) -> Vec<String> {
+fn rows(layers: &Layers, problems: &mut Problems) -> Vec<String> {
     let Some(set) = layers.winner(ROWS) else {
         return Vec::new();
     };
     let rows = set.value.as_array().map(Vec::as_slice).unwrap_or_default();
     if rows.len() > MAX_WORKFLOWS {
-        problems.push(Problem {
-            at: set.source.clone(),
-            message: format!("`{ROWS}` has {} of at most {MAX_WORKFLOWS}", rows.len()),
-        });
+        let why = format!("has {} of at most {MAX_WORKFLOWS}", rows.len());
+        problems.say(&set.source, ROWS, why);
     }
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     for (place, row) in rows.iter().enumerate() {
-        let at = set.each.get(&place.to_string()).unwrap_or(&set.source);
-        let mut say = |message: String| {
-            problems.push(Problem {
-                at: at.clone(),
-                message: format!("`{ROWS}.{place}` {message}"),
-            });
+        let path = format!("{ROWS}.{place}");
+        // What is wrong with the type of a key was said.
+        let said = ["name", "steps"].map(|key| problems.has(&format!("{path}.{key}")));
+        let mut say = |within: &str, why: String| {
+            let at = set.place(&format!("{place}.{within}")).clone();
+            let key = format!("{path}.{within}");
+            let message = format!("`{path}` {why}");
+            problems.push(Problem { at, key, message });
         };
         let text = |key: &str| row.get(key).and_then(Value::as_str);
         match text("name") {
-            None => say("has no `name`".to_owned()),
+            None if said[0] => {}
+            None => say("name", "has no `name`".to_owned()),
             Some(name) => {
                 if let Some(why) = no_name(name) {
-                    say(format!("has a `name` that {why}: {name:?}"));
+                    say("name", format!("has a `name` that {why}: {name:?}"));
                 }
                 match first.get(name) {
-                    Some(other) => say(format!("has the `name` of `{ROWS}.{other}`: {name:?}")),
+                    Some(other) => {
+                        say(
+                            "name",
+                            format!("has the `name` of `{ROWS}.{other}`: {name:?}"),
+                        );
+                    }
                     None => drop(first.insert(name.to_owned(), place)),
                 }
             }
         }
         if text("description").is_some_and(|text| text.chars().count() > MAX_DESCRIPTION_CHARS) {
-            say(format!(
-                "has a `description` of more than {MAX_DESCRIPTION_CHARS} characters"
-            ));
+            let why =
+                format!("has a `description` of more than {MAX_DESCRIPTION_CHARS} characters");
+            say("description", why);
         }
         let steps = row.get("steps").and_then(Value::as_array);
-        for wrong in steps.map_or_else(|| vec!["has no `steps`".to_owned()], |all| wrong_steps(all))
-        {
-            say(wrong);
+        let none = || vec![("steps".to_owned(), "has no `steps`".to_owned())];
+        for (within, why) in match steps {
+            _ if said[1] => Vec::new(),
+            None => none(),
+            Some(all) => wrong_steps(all),
+        } {
+            say(&within, why);
         }
     }
     first.into_keys().collect()
@@ -102,24 +108,25 @@ fn no_name(name: &str) -> Option<String> {
     taken.then(|| format!("means something else in `{CHOICE}`"))
 }
 
-fn wrong_steps(steps: &[Value]) -> Vec<String> {
+/// What is wrong with steps, each with the path of it in its row.
+fn wrong_steps(steps: &[Value]) -> Vec<(String, String)> {
+    let of_all = |why: String| ("steps".to_owned(), why);
     if steps.is_empty() {
-        return vec!["has no `steps`".to_owned()];
+        return vec![of_all("has no `steps`".to_owned())];
     }
     let mut wrong = Vec::new();
     if steps.len() > MAX_STEPS {
-        wrong.push(format!(
-            "has {} `steps` of at most {MAX_STEPS}",
-            steps.len()
-        ));
+        let why = format!("has {} `steps` of at most {MAX_STEPS}", steps.len());
+        wrong.push(of_all(why));
     }
     for (at, step) in steps.iter().filter_map(Value::as_str).enumerate() {
+        let path = format!("steps.{at}");
         if step.trim().is_empty() {
-            wrong.push(format!("has an empty step, `steps.{at}`"));
+            let why = format!("has an empty step, `{path}`");
+            wrong.push((path, why));
         } else if step.chars().count() > MAX_STEP_CHARS {
-            wrong.push(format!(
-                "has a step of more than {MAX_STEP_CHARS} characters, `steps.{at}`"
-            ));
+            let why = format!("has a step of more than {MAX_STEP_CHARS} characters, `{path}`");
+            wrong.push((path, why));
         }
     }
     wrong

@@ -9,12 +9,13 @@ use outfitter_core::{
 };
 use outfitter_net::OwnAddresses;
 use outfitter_process::SupervisorProgram;
-use outfitter_skills::SkillSource;
+use outfitter_skills::{SkillCatalog, SkillSource};
 use outfitter_store::StoreUrl;
 use outfitter_tools::{NativeSource, Pipeline, Preset, PresetContext, Presets, ToolRegistry};
 use serde_json::Value;
 
 use super::connections::Connections;
+use super::left::LastLook;
 use super::{BuildError, Outfitter, names, pictures, settings, skills};
 use crate::config::Config;
 use crate::env::Environment;
@@ -192,9 +193,10 @@ impl Builder {
             store.log = unstored.log;
             store.artifacts = unstored.artifacts;
         }
-        let skills = skills::catalog(&self.config, &self.environment)?;
+        let skills = skills::catalog(&self.config, &self.environment);
         let mut sources = self.sources;
-        sources.push(Arc::new(SkillSource::new(skills.clone())));
+        let catalog = skills.as_ref().ok().cloned().unwrap_or_default();
+        sources.push(Arc::new(SkillSource::new(catalog)));
         let own = own_addresses(&self.config);
         let builtin = Arc::new(NativeSource::new(
             source_id("builtin")?,
@@ -203,6 +205,20 @@ impl Builder {
         ));
         sources.insert(0, builtin.clone());
         let registry = registry(&self.config, &self.presets, self.tools, sources)?;
+        // Whatever is wrong is said at once.
+        let presets = settings::presets(&self.config, &self.presets);
+        let mut wrong = names::wrong(&self.config, &registry, &presets);
+        let skills = match skills {
+            Ok(skills) => skills,
+            Err(BuildError::Names(more)) => {
+                wrong.extend(more);
+                SkillCatalog::new()
+            }
+            Err(error) => return Err(error),
+        };
+        if !wrong.is_empty() {
+            return Err(BuildError::Names(wrong));
+        }
         let pipeline = Pipeline::new(settings::pipeline_options(&self.config, &self.environment));
         settings::count_tokens(&self.config);
         let config = Arc::new(self.config);
@@ -235,6 +251,7 @@ impl Builder {
             programs: Arc::default(),
             own,
             connections: Connections::default(),
+            last_look: LastLook::default(),
         })
     }
 }
@@ -273,9 +290,5 @@ fn registry(
     for source in sources {
         registry.add(source)?;
     }
-    let wrong = names::wrong(config, &registry, &settings::presets(config, presets));
-    match wrong.into_iter().next() {
-        Some(error) => Err(error),
-        None => Ok(registry),
-    }
+    Ok(registry)
 }

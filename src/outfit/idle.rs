@@ -146,10 +146,13 @@ impl IdleKeys {
         options.shell.enabled = true;
         options.web.enabled = true;
         let dormant = builtin_tools(&options);
-        let is_glob = |name: &&String| name.contains(['*', '?']);
-        let available = config.tools.available.iter().filter(is_glob);
-        let available = available.map(|name| ("tools.available", name));
-        let defer = config.tools.defer.iter().map(|name| ("tools.defer", name));
+        let is_glob = |name: &String| name.contains(['*', '?']);
+        let available = config.tools.available.iter().enumerate();
+        let available = available.filter(|(_, name)| is_glob(name));
+        let available = available.map(|(at, name)| (format!("tools.available.{at}"), name));
+        let defer = config.tools.defer.iter().enumerate();
+        let defer = defer.filter(|(_, name)| !name.trim().is_empty());
+        let defer = defer.map(|(at, name)| (format!("tools.defer.{at}"), name));
         for (key, name) in available.chain(defer) {
             if registry.unmet_globs([name.as_str()]).is_empty() {
                 continue;
@@ -161,7 +164,6 @@ impl IdleKeys {
             }
             let from = later.iter().filter(|later| later.may_be(name));
             let from: Vec<&str> = from.map(|later| later.from.as_str()).collect();
-            let key = key.to_owned();
             if let [first, ..] = from.as_slice() {
                 let from = match from.len() {
                     1 => (*first).to_owned(),
@@ -201,7 +203,10 @@ impl IdleKeys {
     /// told with what is left out of it.
     fn apis(&mut self, config: &Config) {
         let section = &config.plugin_api;
-        for name in &section.allowlist {
+        for (at, name) in section.allowlist.iter().enumerate() {
+            if name.trim().is_empty() {
+                continue;
+            }
             let short = name.strip_prefix("call_").unwrap_or(name);
             let may_be = |api: &String| {
                 [format!("{api}_*"), api.clone()].into_iter().any(|names| {
@@ -219,7 +224,7 @@ impl IdleKeys {
             let close = close_names(first, section.apis.keys().map(String::as_str));
             let close: Vec<String> = close.into_iter().map(str::to_owned).collect();
             self.idle.push(IdleKey {
-                key: "plugin_api.allowlist".to_owned(),
+                key: format!("plugin_api.allowlist.{at}"),
                 why: format!(
                     "names an operation of no API with {name:?}{}",
                     meant(&close)

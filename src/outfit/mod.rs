@@ -3,14 +3,15 @@
 mod backends;
 mod builder;
 mod channels;
-mod connect;
 mod connections;
 mod contacts;
 mod deletion;
 #[cfg(test)]
 mod deletion_tests;
+mod elsewhere;
 mod error;
 mod files_only;
+mod folders;
 mod forget;
 mod holds;
 mod idle;
@@ -21,7 +22,6 @@ mod model;
 mod names;
 mod outfitter;
 mod pictures;
-mod plugin_api;
 mod prompt;
 mod reload;
 mod remote;

@@ -1,70 +1,100 @@
-//! The names that the configuration has of tools and their parameters: whether there is such a
-//! thing.
+//! The names that the configuration has of tools, their parameters and skills: whether there is such
+//! a thing.
+
+use std::collections::BTreeSet;
 
 use outfitter_builtin::builtin_tools;
 use outfitter_skills::LOAD_SKILL;
-use outfitter_tools::{Presets, ToolRegistry};
+use outfitter_tools::{PresetFault, Presets, ToolRegistry};
 
-use super::{BuildError, settings};
+use super::settings;
 use crate::config::Config;
 
+/// A key of the configuration that names what there is not, or sets what cannot be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyFault {
+    /// The key, as `tools.available.0`; items of lists are counted from 0.
+    pub key: String,
+    /// What is wrong and what to do about it, one fragment that reads on after the key.
+    pub why: String,
+}
+
+impl std::fmt::Display for KeyFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` {}", self.key, self.why)
+    }
+}
+
 /// Everything that is wrong with the names of tools.
-pub(super) fn wrong(
-    config: &Config,
-    registry: &ToolRegistry,
-    presets: &Presets,
-) -> Vec<BuildError> {
+pub(super) fn wrong(config: &Config, registry: &ToolRegistry, presets: &Presets) -> Vec<KeyFault> {
     let later = names_not_there_yet(config);
     let may_come =
         |name: &str| later.iter().any(|later| later == name) || is_connected_later(name, config);
-    let available = config
-        .tools
-        .available
-        .iter()
-        .map(|name| (name, "[tools] available"));
-    let aliases = config
-        .tools
-        .aliases
-        .values()
-        .map(|name| (name, "[tools] aliases"));
+    let available = config.tools.available.iter().enumerate();
+    let available = available.map(|(at, name)| (format!("tools.available.{at}"), name));
+    let aliases = config.tools.aliases.iter();
+    let aliases = aliases.map(|(alias, name)| (format!("tools.aliases.{alias}"), name));
     let unknown = available
         .chain(aliases)
-        .filter(|(name, _)| !name.contains(['*', '?']) && !may_come(name))
-        .filter_map(|(name, from)| {
+        .filter(|(_, name)| {
+            !name.contains(['*', '?']) && !name.trim().is_empty() && !may_come(name)
+        })
+        .filter_map(|(key, name)| {
             let unknown = registry.unknown_names([name.as_str()]).pop()?;
-            Some(BuildError::UnknownTool {
-                name: unknown.name,
-                from: from.to_owned(),
-                close: unknown.close,
-            })
+            let why = no_tool(&unknown.name, &unknown.close);
+            Some(KeyFault { key, why })
         });
-    let faults = registry.preset_faults(presets, may_come).into_iter();
-    unknown
-        .chain(faults.map(|fault| preset_fault(fault, registry)))
-        .collect()
+    let faults = registry.preset_faults(presets, may_come);
+    unknown.chain(preset_faults(faults, registry)).collect()
 }
 
 /// Everything that is wrong with the presets of tools that have come meanwhile.
-pub(super) fn wrong_presets(registry: &ToolRegistry, presets: &Presets) -> Vec<BuildError> {
-    let faults = registry.preset_faults(presets, |_| true).into_iter();
-    faults.map(|fault| preset_fault(fault, registry)).collect()
+pub(super) fn wrong_presets(registry: &ToolRegistry, presets: &Presets) -> Vec<KeyFault> {
+    preset_faults(registry.preset_faults(presets, |_| true), registry)
 }
 
-fn preset_fault(fault: outfitter_tools::PresetFault, registry: &ToolRegistry) -> BuildError {
-    match fault.parameter {
-        Some(parameter) => BuildError::Preset {
-            tool: fault.tool,
-            parameter,
-            why: fault.why,
-        },
-        None => BuildError::UnknownTool {
-            from: "[tools] presets".to_owned(),
-            close: registry
-                .unknown_names([fault.tool.as_str()])
-                .pop()
-                .map_or_else(Vec::new, |unknown| unknown.close),
-            name: fault.tool,
-        },
+/// A tool that there is not is said once, however many of its parameters are set.
+fn preset_faults(faults: Vec<PresetFault>, registry: &ToolRegistry) -> Vec<KeyFault> {
+    let mut said = BTreeSet::new();
+    let faults = faults.into_iter().filter_map(|fault| {
+        let (key, why) = match fault.parameter {
+            Some(parameter) => (
+                format!("tools.presets.{}.{parameter}", fault.tool),
+                format!("cannot be set for {}: {}", fault.tool, fault.why),
+            ),
+            None => {
+                let unknown = registry.unknown_names([fault.tool.as_str()]).pop();
+                let close = unknown.map_or_else(Vec::new, |unknown| unknown.close);
+                (
+                    format!("tools.presets.{}", fault.tool),
+                    no_tool(&fault.tool, &close),
+                )
+            }
+        };
+        said.insert(key.clone()).then_some(KeyFault { key, why })
+    });
+    faults.collect()
+}
+
+/// What to say where a name is no tool's.
+fn no_tool(name: &str, close: &[String]) -> String {
+    match close {
+        [] => format!("names no tool with {name:?}; `outfitter tools list` shows them"),
+        close => format!(
+            "names no tool with {name:?}, did you mean {}?",
+            close.join(" or ")
+        ),
+    }
+}
+
+/// The same for a skill.
+pub(super) fn no_skill(name: &str, close: &[String]) -> String {
+    match close {
+        [] => format!("names no skill with {name:?}; `outfitter skills list` shows them"),
+        close => format!(
+            "names no skill with {name:?}, did you mean {}?",
+            close.join(" or ")
+        ),
     }
 }
 

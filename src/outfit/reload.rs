@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use outfitter_core::{Code, ErrorInfo, NameSet};
 
+use super::names::KeyFault;
 use super::outfitter::Kind;
 use super::{BuildError, Outfitter, names, settings, skills};
 use crate::config::{Config, ReloadPlan, planned};
@@ -40,6 +41,18 @@ impl ReloadRefused {
 }
 
 impl Outfitter {
+    /// Everything that is wrong with the names in another configuration, for the tools that there
+    /// are now.
+    #[must_use]
+    pub fn wrong_names(&self, config: &Config) -> Vec<KeyFault> {
+        let presets = settings::presets(config, &self.presets);
+        let mut wrong = names::wrong(config, &self.registry, &presets);
+        if let Err(BuildError::Names(more)) = skills::catalog(config, &self.environment) {
+            wrong.extend(more);
+        }
+        wrong
+    }
+
     /// Takes another configuration, whole or not at all: it is validated as it would be at the
     /// start, and when anything is wrong with it, everything stays as it is. What can follow at
     /// once does, in sessions that are open too: their next request sees it. The rest of it needs
@@ -52,8 +65,14 @@ impl Outfitter {
         let now = self.config();
         let (next, plan) = planned(&now, config);
         let presets = settings::presets(config, &self.presets);
-        let mut problems = names::wrong(config, &self.registry, &presets);
-        problems.extend(skills::catalog(config, &self.environment).err());
+        let one = |fault| BuildError::Names(vec![fault]);
+        let wrong = names::wrong(config, &self.registry, &presets);
+        let mut problems: Vec<BuildError> = wrong.into_iter().map(one).collect();
+        match skills::catalog(config, &self.environment) {
+            Ok(_) => {}
+            Err(BuildError::Names(wrong)) => problems.extend(wrong.into_iter().map(one)),
+            Err(error) => problems.push(error),
+        }
         if next.model != now.model {
             problems.extend(self.model_of(&next).err());
         }

@@ -5,6 +5,7 @@ use outfitter_core::{NameSet, WarningCode};
 use outfitter_skills::limits::{CATALOGUE_BYTES, PRELOAD_TOKENS};
 use outfitter_skills::{Discovery, SkillCatalog, SkillProxy};
 
+use super::names::{KeyFault, no_skill};
 use super::{BuildError, Outfitter};
 use crate::config::Config;
 use crate::config::sections::Load;
@@ -26,28 +27,34 @@ pub(super) fn catalog(
         }
     }
     catalog.configure(NameSet::of(skills.available.iter().map(String::as_str)));
+    let wrong = wrong_names(config, &catalog);
+    match wrong.is_empty() {
+        true => Ok(catalog),
+        false => Err(BuildError::Names(wrong)),
+    }
+}
+
+/// Every name in the configuration that is no skill's.
+fn wrong_names(config: &Config, catalog: &SkillCatalog) -> Vec<KeyFault> {
+    let skills = &config.skills;
     let load: &[String] = match &skills.load {
         Load::Names(names) => names,
         Load::Auto => &[],
     };
-    let available = skills
-        .available
-        .iter()
-        .map(|name| (name, "[skills] available"));
-    let loaded = load.iter().map(|name| (name, "[skills] load"));
-    for (name, from) in available.chain(loaded) {
-        if name.contains(['*', '?']) {
-            continue;
-        }
-        if let Some(unknown) = catalog.unknown_names([name.as_str()]).pop() {
-            return Err(BuildError::UnknownSkill {
-                name: unknown.name,
-                from: from.to_owned(),
-                close: unknown.close,
-            });
-        }
-    }
-    Ok(catalog)
+    let available = skills.available.iter().enumerate();
+    let available = available.map(|(at, name)| (format!("skills.available.{at}"), name));
+    let load = load.iter().enumerate();
+    let load = load.map(|(at, name)| (format!("skills.load.{at}"), name));
+    let plain = |(_, name): &(String, &String)| !name.contains(['*', '?']) && !name.is_empty();
+    let unknown = available
+        .chain(load)
+        .filter(plain)
+        .filter_map(|(key, name)| {
+            let unknown = catalog.unknown_names([name.as_str()]).pop()?;
+            let why = no_skill(&unknown.name, &unknown.close);
+            Some(KeyFault { key, why })
+        });
+    unknown.collect()
 }
 
 impl Outfitter {

@@ -140,18 +140,17 @@ pub fn waiting(asked: &[Arc<Interrupt>], face: Face) -> String {
 fn asked_lines(asked: &[Arc<Interrupt>], face: Face) -> String {
     let mut text = String::new();
     for asked in asked {
-        let (what, value) = match &asked.kind {
-            InterruptKind::Question { question, .. } => (one_line(question), Some("VALUE")),
-            InterruptKind::Approval { reason } => (
-                format!("an approval, because {}", one_line(reason)),
-                Some("true|false"),
-            ),
-            InterruptKind::Delay => ("for time to pass".to_owned(), None),
-            InterruptKind::Remote { what } => (one_line(what), None),
+        let what = match &asked.kind {
+            InterruptKind::Question { question, .. } => one_line(question),
+            InterruptKind::Approval { reason } => {
+                format!("an approval, because {}", one_line(reason))
+            }
+            InterruptKind::Delay => "for time to pass".to_owned(),
+            InterruptKind::Remote { what } => one_line(what),
         };
         let until = minute(asked.expires);
         text.push_str(&format!("  {}  {what} (until {until} UTC)\n", asked.id));
-        if let Some(value) = value {
+        if let Some(value) = outfitter_codec::answer_words(asked) {
             let hint = format!("hint: outfitter sessions answer {} {value}", asked.id);
             text.push_str(&format!("  {}\n", face.colour.paint(Ink::Quiet, &hint)));
         }

@@ -58,10 +58,8 @@ fn a_call_for_programs_that_could_not_begin_printed_no_output() {
     assert_eq!(output["error"]["code"], "usage", "{output}");
     let world = World::with("[tools]\navailable = [\"calculatr\"]\n");
     let output = unmade(&world, &[], &[]);
-    assert_eq!(
-        output["error"]["hint"], "did you mean calculator?",
-        "{output}"
-    );
+    let message = output["error"]["message"].as_str().unwrap();
+    assert!(message.contains("did you mean calculator?"), "{output}");
     // A backend that cannot be set up.
     let world = World::with(
         "[sandbox]\nbackend = \"ssh\"\nssh = { host = \"127.0.0.1\", port = 1, user = \"u\", \

@@ -160,6 +160,24 @@ fn what_a_call_keeps_could_not_be_had_from_the_command_line() {
     assert!(link.is_symlink());
     assert_eq!(mode(&kept), 0o640);
 
+    // Nobody knows the file that is written beside.
+    let nowhere = world.run(&["artifacts", "get", &id, "-o", "/nonexist/x"]);
+    assert_eq!(nowhere.code, 1, "{}", nowhere.shown());
+    assert_eq!(
+        nowhere.stderr,
+        "error: failed to write /nonexist/x: there is no folder /nonexist\nhint: make the folder \
+         first, or name another file\n"
+    );
+    let no_folder = world.run(&["artifacts", "get", &id, "-o", "kept.txt/x"]);
+    assert_eq!(no_folder.code, 1, "{}", no_folder.shown());
+    assert!(
+        no_folder
+            .stderr
+            .contains("kept.txt/x: Not a directory (os error 20)\n"),
+        "{}",
+        no_folder.stderr
+    );
+
     let told = world.run(&["artifacts", "get", &id, "--json"]).json();
     assert_eq!(told["artifact"]["size"], size);
 

@@ -26,4 +26,5 @@ mod serving;
 mod skills;
 mod slow;
 mod tool_format;
+mod unworkable;
 mod world;

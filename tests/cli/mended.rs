@@ -96,11 +96,11 @@ fn config_check_looks_at_names_and_addresses_too() {
         ),
         (
             "[tools.presets.calculator]\nexpresion = \"1\"\n",
-            "expresion of calculator",
+            "`tools.presets.calculator.expresion` cannot be set for calculator",
         ),
         (
             "[tools.presets.calculator]\nexpression = 5\n",
-            "expression of calculator",
+            "`tools.presets.calculator.expression` cannot be set for calculator",
         ),
         ("[skills]\navailable = [\"none\"]\n", "none"),
         ("[skills]\nload = [\"none\"]\n", "none"),
@@ -132,7 +132,12 @@ fn a_preset_of_a_server_that_cannot_be_is_named() {
     );
     let ran = world.run(&["tools", "list"]);
     assert_eq!(ran.code, 2, "{}", ran.shown());
-    assert!(ran.stderr.contains("titel of notes__add"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("`tools.presets.notes__add.titel` cannot be set"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]

@@ -49,19 +49,19 @@ fn a_rule_that_never_meets_a_call_was_right(#[case] row: &str, #[case] message: 
 #[rstest]
 #[case(
     "[tools]\navailable = [\"fiel_*\", \"grep\"]",
-    "`tools.available` has a glob like the name of no tool: \"fiel_*\""
+    "`tools.available.0` has a glob like the name of no tool: \"fiel_*\""
 )]
 #[case(
     "[tools]\ndefer = [\"file_raed\"]",
-    "`tools.defer` names no tool with \"file_raed\", did you mean file_read or"
+    "`tools.defer.0` names no tool with \"file_raed\", did you mean file_read or"
 )]
 #[case(
     "[tools.aliases]\ngrep = \"glob\"",
     "`tools.aliases.grep` is never used: there is a tool called grep"
 )]
 #[case(
-    "[plugin_api]\nallowlist = [\"call_shpo_get*\"]\napis.shop = { openapi = \"a.json\" }",
-    "`plugin_api.allowlist` names an operation of no API with \"call_shpo_get*\", did you mean shop?"
+    "[plugin_api]\nallowlist = [\"call_shpo_get*\"]\napis.shop = { openapi = \"outfitter.toml\" }",
+    "`plugin_api.allowlist.0` names an operation of no API with \"call_shpo_get*\", did you mean shop?"
 )]
 fn a_name_of_no_tool_was_right(#[case] toml: &str, #[case] message: &str) {
     let found = problems(&World::with(toml), &[]);
@@ -79,7 +79,7 @@ fn what_may_still_come_is_told_as_unchecked_and_is_not_wrong() {
          { tool = \"fetch_webpages\", decision = \"deny\" },\n]\n\
          [web]\nenabled = false\n\
          [mcp.servers.notes]\nbuiltin = \"notes\"\n\
-         [plugin_api]\nallowlist = [\"*\"]\napis.shop.openapi = \"none.json\"\n\
+         [plugin_api]\nallowlist = [\"*\"]\napis.shop.openapi = \"outfitter.toml\"\n\
          [commands.planner]\nprogram = \"planner\"\n",
     );
     let ran = world.run(&["config", "check", "--json"]);

@@ -8,35 +8,35 @@ use crate::world::World;
 
 #[rstest]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", decision = \"deny\" }, { tool = \"x\" }]",
-    "`permissions.rules` has no `decision` under 1"
+    "[permissions]\nrules = [{ tool = \"*\", decision = \"deny\" }, { tool = \"*\" }]",
+    "outfitter.toml:2:45: `permissions.rules.1` needs `decision`"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = \" \", decision = \"deny\" }]",
-    "`permissions.rules` has an empty `args` under 0"
+    "[permissions]\nrules = [{ tool = \"*\", args = \" \", decision = \"deny\" }]",
+    "`permissions.rules.0.args` must not be empty; leave it out for any"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = {}, decision = \"deny\" }]",
-    "`permissions.rules` means nothing under 0: its args are empty"
+    "[permissions]\nrules = [{ tool = \"*\", args = {}, decision = \"deny\" }]",
+    "`permissions.rules.0.args` means nothing: its args are empty"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = { a = { b = 1 } }, decision = \"deny\" }]",
-    "an argument is to be a text, a number, true, false, or a list of these"
+    "[permissions]\nrules = [{ tool = \"*\", args = { a = { b = 1 } }, decision = \"deny\" }]",
+    "`permissions.rules.0.args.a` means nothing: an argument is to be a text, a number, true, false, or a list of these"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", args = 3, decision = \"deny\" }]",
+    "[permissions]\nrules = [{ tool = \"*\", args = 3, decision = \"deny\" }]",
     "`permissions.rules.0.args` must be a text, or a table of values by name, not 3"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", agent = \"other\", decision = \"deny\" }]",
-    "names the agent \"other\" under 0, and there is only \"main\""
+    "[permissions]\nrules = [{ tool = \"*\", agent = \"other\", decision = \"deny\" }]",
+    "`permissions.rules.0.agent` names the agent \"other\", and there is only \"main\""
 )]
 #[case(
     "[permissions]\nalways_days = 0",
     "`permissions.always_days` must be a whole number from 1 to 365, not 0"
 )]
 #[case(
-    "[permissions]\nrules = [{ tool = \"x\", decision = \"maybe\" }]",
+    "[permissions]\nrules = [{ tool = \"*\", decision = \"maybe\" }]",
     "outfitter.toml:2:24: `permissions.rules.0.decision` must be one of allow, ask, deny"
 )]
 fn a_rule_that_means_nothing_is_a_problem(#[case] toml: &str, #[case] message: &str) {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use outfitter_core::{Effects, Outcome};
+use outfitter_core::{Effects, Facts, Outcome};
 use outfitter_core::{Reply, Tool, ToolContext, ToolError, ToolSpec, UnixMs};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -75,17 +75,29 @@ impl Tool for CurrentTime {
         &self.spec
     }
 
+    fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
+        // Said before anything runs, also to who sets it for every call.
+        if let Some(name) = args.get("timezone").and_then(Value::as_str) {
+            zone(name)?;
+        }
+        Ok(Facts::of(&self.spec))
+    }
+
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {
         let Args { timezone } = args::parse(args)?;
         Ok(Outcome::json(time_in(cx.clock.now(), &timezone)?).into())
     }
 }
 
-fn time_in(now: UnixMs, name: &str) -> Result<Value, ToolError> {
-    let zone = TimeZone::get(name).map_err(|_| {
+fn zone(name: &str) -> Result<TimeZone, ToolError> {
+    TimeZone::get(name).map_err(|_| {
         ToolError::invalid("/timezone", format!("there is no time zone {name}"))
             .with_hint("use an IANA name such as UTC, Asia/Shanghai or America/New_York")
-    })?;
+    })
+}
+
+fn time_in(now: UnixMs, name: &str) -> Result<Value, ToolError> {
+    let zone = zone(name)?;
     let instant = i64::try_from(now.0)
         .ok()
         .and_then(|ms| Timestamp::from_millisecond(ms).ok())

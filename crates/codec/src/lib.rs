@@ -15,6 +15,7 @@ mod schema;
 pub mod ui;
 mod wire;
 
+pub use approval::answer_words;
 pub use document::{
     encode_error, encode_listing, encode_messages, encode_sessions, encode_tool_output,
 };

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use outfitter_core::{CallId, Fault, Principal, RunId, SessionId, ToolError, ToolSpec};
+use outfitter_core::{CallId, Code, Fault, Principal, RunId, SessionId, ToolError, ToolSpec};
 use serde_json::{Map, Value};
 
+use crate::names_a_secret;
 use crate::registered::Registered;
 
 /// What a preset may depend on.
@@ -158,6 +159,7 @@ pub(crate) fn faults(tool: &Registered, presets: &OfTool) -> Vec<PresetFault> {
             ));
         } else if let Preset::Constant(value) = preset
             && let Some(why) = unfit(tool, &Map::from_iter([(parameter.clone(), value.clone())]))
+                .or_else(|| refused(tool, parameter, value))
         {
             faults.push(fault(parameter, why));
         }
@@ -178,6 +180,24 @@ fn unfit(tool: &Registered, values: &Map<String, Value>) -> Option<String> {
         values
             .contains_key(&parameter)
             .then(|| format!("its value does not fit the schema: {}", error.masked()))
+    })
+}
+
+/// Why the tool itself does not take this value of one of its parameters, which its schema cannot
+/// say. What it says of the rest of the arguments, which are not there, is not looked at.
+fn refused(tool: &Registered, parameter: &str, value: &Value) -> Option<String> {
+    let args = Value::Object(Map::from_iter([(parameter.to_owned(), value.clone())]));
+    // It may be anybody's code.
+    let facts = catch_unwind(AssertUnwindSafe(|| tool.tool.facts(&args)));
+    let error = facts.ok()?.err()?;
+    let info = error.info();
+    let pointer = format!("/{}", parameter.replace('~', "~0").replace('/', "~1"));
+    if info.code != Code::InvalidArguments || info.path.as_deref() != Some(&pointer) {
+        return None;
+    }
+    Some(match names_a_secret(parameter) {
+        true => "the tool does not take its value".to_owned(),
+        false => info.message.clone(),
     })
 }
 

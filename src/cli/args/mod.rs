@@ -121,3 +121,106 @@ pub enum ConfigCommand {
         markdown: bool,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Options and arguments that take any text of their kind.
+    const ANY: [&str; 12] = [
+        "args",
+        "bind",
+        "config",
+        "id",
+        "model",
+        "name",
+        "output",
+        "prompt",
+        "question",
+        "save",
+        "session",
+        "workspace",
+    ];
+
+    /// Those that take any text, but some words mean something else: all of these.
+    const WORDS: [(&str, &[&str]); 4] = [
+        ("skills", &["auto"]),
+        ("tools", &["empty for none"]),
+        ("value", &["true", "false", "session", "always"]),
+        ("workflow", &["off", "lexical", "model"]),
+    ];
+
+    fn each(command: &clap::Command, path: &str, look: &mut dyn FnMut(&str, &clap::Command)) {
+        look(path, command);
+        for inner in command.get_subcommands() {
+            each(inner, &format!("{path} {}", inner.get_name()), look);
+        }
+    }
+
+    /// Whoever adds an option decides here whether it has choices; its help then has all of them.
+    #[test]
+    fn an_option_with_choices_did_not_list_them_in_its_help() {
+        let mut wrong = Vec::new();
+        each(&Cli::command(), "outfitter", &mut |path, command| {
+            for arg in command
+                .get_arguments()
+                .filter(|arg| arg.get_action().takes_values())
+            {
+                let id = arg.get_id().as_str();
+                let choices = arg.get_possible_values();
+                let about = format!(
+                    "{} {} {}",
+                    arg.get_help().map(ToString::to_string).unwrap_or_default(),
+                    arg.get_long_help()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
+                    choices
+                        .iter()
+                        .map(clap::builder::PossibleValue::get_name)
+                        .collect::<Vec<_>>()
+                        .join(" "),
+                );
+                let words = WORDS
+                    .iter()
+                    .find(|(name, _)| *name == id)
+                    .map(|(_, words)| *words);
+                let right = match (words, choices.is_empty()) {
+                    (Some(words), _) => words.iter().all(|word| about.contains(word)),
+                    (None, false) => !arg.is_hide_possible_values_set(),
+                    (None, true) => ANY.contains(&id),
+                };
+                if !right {
+                    wrong.push(format!("{path} {id}: {about}"));
+                }
+            }
+        });
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    /// A word that is none of the choices is answered with all of them.
+    #[test]
+    fn an_unknown_word_was_answered_without_the_choices() {
+        let mut seen = 0;
+        each(&Cli::command(), "outfitter", &mut |path, command| {
+            for arg in command.get_arguments() {
+                let (Some(long), choices) = (arg.get_long(), arg.get_possible_values()) else {
+                    continue;
+                };
+                if choices.is_empty() || !arg.get_action().takes_values() {
+                    continue;
+                }
+                let words = path.split(' ').map(str::to_owned);
+                let words = words.chain([format!("--{long}=nosuchword")]);
+                let error = Cli::command().try_get_matches_from(words).unwrap_err();
+                let text = error.render().to_string();
+                for choice in &choices {
+                    assert!(text.contains(choice.get_name()), "{path} --{long}: {text}");
+                }
+                seen += 1;
+            }
+        });
+        assert!(seen > 10, "{seen}");
+    }
+}

@@ -49,13 +49,15 @@ pub enum SessionsCommand {
 #[command(after_help = "\
 Examples:
   outfitter sessions answer int_01… \"the blue one\"
-  outfitter sessions answer int_01… true           approves the call that waits")]
+  outfitter sessions answer int_01… true           approves the call that waits
+  outfitter sessions answer int_01… session        and all like it in this session")]
 pub struct AnswerArgs {
     /// The id of the question, as its event names it
     #[arg(value_name = "QUESTION_ID")]
     pub question: InterruptId,
 
-    /// The answer: text, or JSON where the question wants something else
+    /// The answer: text, or JSON where the question wants something else; to an approval: true or
+    /// false, session (yes to all like it in this session), always (until it expires)
     #[arg(allow_hyphen_values = true)]
     pub value: String,
 

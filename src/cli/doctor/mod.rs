@@ -203,6 +203,16 @@ async fn leftovers(whole: &Outfitter) -> Vec<Check> {
                 .hint("remove it, unless another [store] url is used with this data_dir"),
         );
     }
+    for finding in &left.elsewhere {
+        checks.push(Check::warn(what, finding.clone()).hint(
+            "name it in [sandbox] again to work there or to have it deleted with its session, or \
+             remove it by hand",
+        ));
+    }
+    for why in &left.unread {
+        let finding = format!("there may be more than is named here: {why}");
+        checks.push(Check::warn(what, finding));
+    }
     for id in &left.half_deleted {
         let finding = format!("the deletion of the session {id} is not at its end");
         let hint = format!("`outfitter sessions delete {id}` ends it, or says what stays");

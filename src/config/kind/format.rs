@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::config::secret_like::looks_like_a_secret;
+
 /// What a text must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::config) enum Format {
@@ -46,14 +48,14 @@ impl Format {
             Self::Address => "an address and a port, as 127.0.0.1:8470",
             Self::Ip => "an IP address",
             Self::Host => "a host, as example.com, *.example.com or 192.0.2.1:8080",
-            Self::Variable => "the name of an environment variable",
+            Self::Variable => "the name of an environment variable, not what it holds",
             Self::HttpUrl => "a URL of http or https",
             Self::PathOrUrl => "a path, or a URL of http or https",
             Self::StoreUrl => "sqlite:PATH or memory:",
         }
     }
 
-    pub(super) fn accepts(self, text: &str) -> bool {
+    pub(in crate::config) fn accepts(self, text: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Path | Self::Program => !text.is_empty() && !text.contains('\0'),
@@ -64,6 +66,7 @@ impl Format {
                 !text.is_empty()
                     && !text.starts_with(|c: char| c.is_ascii_digit())
                     && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                    && !looks_like_a_secret(text)
             }
             Self::HttpUrl => url::Url::parse(text)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::catalogue::Key;
 
-pub(super) use check::check_name;
+pub(super) use check::{What, Wrong, unknown};
 pub(super) use format::{Format, is_url};
 
 /// What a value must be.

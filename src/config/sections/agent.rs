@@ -23,7 +23,7 @@ pub struct Agent {
     #[schemars(range(min = 1, max = 256))]
     pub max_tool_concurrency: u32,
     /// How many tokens one turn may use, in and out. Without it there is no limit.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub max_total_tokens: Option<u64>,
     /// The workflow of `[[workflows]]` that a turn follows: `off` none; `lexical` the one whose name
     /// and description fit the words of the prompt, if one does; `model` the one that the model

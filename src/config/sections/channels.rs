@@ -15,6 +15,7 @@ pub struct Channel {
     #[schemars(extend("writeOnly" = true))]
     pub url: Option<String>,
     /// The platform that it reaches; its name, if left out.
+    #[schemars(length(min = 1))]
     pub platform: Option<String>,
     /// How often a webhook is tried again that cannot be reached or is busy.
     #[schemars(range(min = 0, max = 10))]

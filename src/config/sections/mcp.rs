@@ -52,6 +52,7 @@ pub struct McpServer {
     /// is kept below the data directory until then; without that it is started once to be asked.
     pub lazy: bool,
     /// Its tools that are used: names, and globs with `*` and `?`.
+    #[schemars(extend("uniqueItems" = true))]
     pub tools: Vec<String>,
     /// The least role that may call them.
     #[schemars(with = "RoleWord")]

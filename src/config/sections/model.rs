@@ -17,6 +17,7 @@ pub struct Model {
     #[schemars(with = "Option<ProviderWord>")]
     pub provider: Option<String>,
     /// The model's name at its provider. Without one, the provider's default.
+    #[schemars(length(min = 1))]
     pub name: Option<String>,
     /// Where the provider listens. Without it, where it usually does.
     #[schemars(with = "Option<Url>")]
@@ -43,7 +44,7 @@ pub struct Model {
     pub script: Option<PathBuf>,
     /// How many tokens a request and its reply may have together. Without it, what is known of the
     /// model.
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000_000))]
     pub context_tokens: Option<u64>,
     /// Whose tokens are counted where a limit is in tokens. For models with another vocabulary the
     /// counts are estimates.

@@ -14,6 +14,7 @@ use super::formats::{PathOrUrl, TableOrPath, Url};
 pub struct PluginApi {
     /// The operations that are: names of tools and globs with `*` and `?`, with or without their
     /// `call_`. Without any, there is none.
+    #[schemars(extend("uniqueItems" = true))]
     pub allowlist: Vec<String>,
     /// An API: an OpenAPI document, or one operation.
     pub apis: BTreeMap<String, Api>,

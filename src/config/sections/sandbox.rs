@@ -25,15 +25,15 @@ pub struct Sandbox {
     /// cannot give it, commands are refused.
     pub require: Require,
     /// The names of environment variables that commands get beside the usual ones.
-    #[schemars(with = "Vec<VariableName>")]
+    #[schemars(with = "Vec<VariableName>", extend("uniqueItems" = true))]
     pub env: Vec<String>,
     /// Paths that commands may read beside the workspace, system directories and toolchains. Each
     /// begins with `/` or `~/` and is there.
-    #[schemars(with = "Vec<FilePath>")]
+    #[schemars(with = "Vec<FilePath>", extend("uniqueItems" = true))]
     pub read: Vec<PathBuf>,
     /// Paths that commands may write beside the workspace. Each begins with `/` or `~/` and is
     /// there; none is `/`, or holds our own data.
-    #[schemars(with = "Vec<FilePath>")]
+    #[schemars(with = "Vec<FilePath>", extend("uniqueItems" = true))]
     pub write: Vec<PathBuf>,
     /// How many megabytes of memory (1024 kilobytes of 1024 bytes) a command may use together with
     /// all that it starts; where no control group can be made, each of its processes by itself.

@@ -13,6 +13,7 @@ pub struct Server {
     #[schemars(with = "Address")]
     pub bind: String,
     /// Origins of web pages that may call, beside those of this machine.
+    #[schemars(extend("uniqueItems" = true))]
     pub allowed_origins: Vec<String>,
     /// Whether a run ends when nobody listens to it any more.
     pub cancel_on_disconnect: bool,

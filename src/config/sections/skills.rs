@@ -12,9 +12,10 @@ use super::formats::FilePath;
 #[serde(deny_unknown_fields, default)]
 pub struct Skills {
     /// The directories they are in.
-    #[schemars(with = "Vec<FilePath>")]
+    #[schemars(with = "Vec<FilePath>", extend("uniqueItems" = true))]
     pub dirs: Vec<PathBuf>,
     /// The skills that may be used: names, and globs with `*` and `?`. An empty list gives none.
+    #[schemars(extend("uniqueItems" = true))]
     pub available: Vec<String>,
     /// The skills that are in context from the first request on; `auto` takes those that fit the
     /// first prompt.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields, default)]
 pub struct Tools {
     /// The tools that may be used: names, and globs with `*` and `?`. An empty list gives none.
+    #[schemars(extend("uniqueItems" = true))]
     pub available: Vec<String>,
     /// How many tokens of one result a model reads. A longer one is kept whole as an artifact.
     #[schemars(range(min = 100, max = 10_000_000))]
@@ -26,6 +27,7 @@ pub struct Tools {
     pub suggestion_threshold: u32,
     /// The listed tools that are shown only once they are asked for: names, and globs with `*` and
     /// `?`. Until then a model is told their names and a line of each.
+    #[schemars(extend("uniqueItems" = true))]
     pub defer: Vec<String>,
     /// Other names that tools answer to when they are called. They are never listed.
     pub aliases: BTreeMap<String, String>,

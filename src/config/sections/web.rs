@@ -19,7 +19,7 @@ pub struct Web {
     pub block_private: bool,
     /// The addresses of the metadata services of clouds, and link-local ones, that are reached
     /// where `block_private` is off; others of them are refused then, too.
-    #[schemars(with = "Vec<IpText>")]
+    #[schemars(with = "Vec<IpText>", extend("uniqueItems" = true))]
     pub metadata: Vec<IpAddr>,
     /// How many bytes of a page are read, unpacked.
     #[schemars(range(min = 1024, max = 67_108_864))]

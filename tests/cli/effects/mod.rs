@@ -3,6 +3,7 @@
 mod apis;
 mod connected;
 mod here;
+mod lazy;
 mod served;
 mod shown;
 mod unheld;

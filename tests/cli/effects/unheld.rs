@@ -189,7 +189,7 @@ fn metadata_services_are_told_by_their_addresses() {
     let wrong = World::with("[web]\nmetadata = [\"metadata.google.internal\"]\n");
     let said = wrong.run(&["config", "explain"]).shown();
     assert!(
-        said.contains("`web.metadata` must be a list of IP addresses"),
+        said.contains("`web.metadata.0` must be an IP address"),
         "{said}"
     );
 }

@@ -100,28 +100,28 @@ fn a_turn_that_goes_on_keeps_its_workflow_and_takes_no_other() {
 #[case::no_name("[[workflows]]\nsteps = [\"a\"]\n", 5, "`workflows.1` has no `name`")]
 #[case::another_alphabet(
     "[[workflows]]\nname = \"a b\"\nsteps = [\"a\"]\n",
-    5,
+    6,
     "`workflows.1` has a `name` that is not 1 to 64 of A-Z a-z 0-9 _ -: \"a b\""
 )]
 #[case::taken(
     "[[workflows]]\nname = \"model\"\nsteps = [\"a\"]\n",
-    5,
+    6,
     "`workflows.1` has a `name` that means something else in `agent.workflow`: \"model\""
 )]
 #[case::twice(
     "[[workflows]]\nname = \"release\"\nsteps = [\"a\"]\n",
-    5,
+    6,
     "`workflows.1` has the `name` of `workflows.0`: \"release\""
 )]
 #[case::no_steps("[[workflows]]\nname = \"a\"\n", 5, "`workflows.1` has no `steps`")]
 #[case::steps_of_nothing(
     "[[workflows]]\nname = \"a\"\nsteps = []\n",
-    5,
+    7,
     "`workflows.1` has no `steps`"
 )]
 #[case::an_empty_step(
     "[[workflows]]\nname = \"a\"\nsteps = [\"x\", \" \"]\n",
-    5,
+    7,
     "`workflows.1` has an empty step, `steps.1`"
 )]
 #[case::an_unknown_key(

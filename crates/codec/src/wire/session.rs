@@ -66,16 +66,13 @@ pub(crate) struct Awaited<'a> {
 
 impl<'a> Awaited<'a> {
     pub(crate) fn of(asked: &'a core::Interrupt) -> Self {
-        let (kind, text, value) = match &asked.kind {
-            core::InterruptKind::Question { question, .. } => {
-                ("question", Some(question.as_str()), Some("VALUE"))
-            }
-            core::InterruptKind::Approval { reason } => {
-                ("approval", Some(reason.as_str()), Some("true|false"))
-            }
-            core::InterruptKind::Delay => ("delay", None, None),
-            core::InterruptKind::Remote { what } => ("remote", Some(what.as_str()), None),
+        let (kind, text) = match &asked.kind {
+            core::InterruptKind::Question { question, .. } => ("question", Some(question.as_str())),
+            core::InterruptKind::Approval { reason } => ("approval", Some(reason.as_str())),
+            core::InterruptKind::Delay => ("delay", None),
+            core::InterruptKind::Remote { what } => ("remote", Some(what.as_str())),
         };
+        let value = crate::approval::answer_words(asked);
         Self {
             id: asked.id.as_str(),
             kind,
