@@ -20,6 +20,7 @@ mod helpers;
 mod outfit;
 pub mod render;
 mod surface;
+mod temporary;
 pub mod testing;
 
 #[doc(hidden)]

@@ -21,6 +21,7 @@ use super::session::runtime;
 use super::sessions::{all, entries};
 use crate::outfit::Outfitter;
 use crate::render::tables;
+use crate::temporary;
 
 /// Bytes read at a time.
 const CHUNK: u64 = 1024 * 1024;
@@ -312,12 +313,24 @@ async fn write(
         None => path.to_owned(),
     };
     let mode = there.map_or(NEW_FILE, |there| there.permissions().mode() & 0o7777);
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if !folder.exists() {
+        let what = format!("there is no folder {}", folder.display());
+        return Err(failed(&what)
+            .with_hint("make the folder first, or name another file")
+            .into());
+    }
     let mut file = tempfile::Builder::new()
         .prefix(".")
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(path.parent().unwrap_or(Path::new("/")))
-        .map_err(|error| failed(&error))?;
-    let mut to = |bytes: &[u8]| Ok(file.write_all(bytes).map_err(|error| failed(&error))?);
+        .tempfile_in(folder)
+        .map_err(|error| failed(&temporary::cause(&error)))?;
+    let mut to = |bytes: &[u8]| {
+        Ok(file
+            .as_file_mut()
+            .write_all(bytes)
+            .map_err(|error| failed(&error))?)
+    };
     each(whole, artifact, &mut to).await?;
     let put = match over {
         Over::AFile => file.persist(&path),

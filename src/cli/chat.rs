@@ -53,7 +53,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
             let (end, back, shown) = until_stopped_by(stops, &cancel, made).await?;
             viewer = back;
             shown?;
-            last = super::run::ended(at, &end?)?;
+            last = super::run::ended(at, &session.id, &end?)?;
         }
         Ok(last)
     };

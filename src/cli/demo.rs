@@ -65,7 +65,7 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
              outfitter doctor\n",
         );
     }
-    super::run::ended(at, &end)
+    super::run::ended_for_good(at, &end)
 }
 
 /// Puts the tour together. Where nothing here can hold commands, it has none: they are not run

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use outfitter_agent::{Answered, Input, TurnLog};
+use outfitter_agent::{Answered, Input, TurnLog, all_sessions, each_entry, event_of};
 use outfitter_codec::AuditStatus;
 use outfitter_core::{
     AnswerKind, Cancel, Code, Entry, EntryBody, Event, EventBody, Interrupt, InterruptId, Message,
-    PageRequest, RunOutcome, Seq, SessionId, SessionSummary, StoreError, ToolName,
+    RunOutcome, Seq, SessionId, SessionSummary, StoreError, ToolName,
 };
 
 use super::Invocation;
@@ -19,9 +19,6 @@ use super::output::encoded;
 use super::session::{hold, runtime, then_disconnect, until_stopped};
 use crate::outfit::Outfitter;
 use crate::render::{Renderer, View, tables, transcript};
-
-/// Entries or sessions read at a time.
-const PAGE: u32 = 1_000;
 
 /// Runs `sessions`.
 pub(crate) fn run(at: &Invocation<'_>, command: &SessionsCommand) -> Result<ExitCode, Stop> {
@@ -69,7 +66,7 @@ async fn answer(
     );
     let (end, _, shown) = until_stopped(&cancel, made).await?;
     shown?;
-    super::run::ended(at, &end?)
+    super::run::ended(at, &session.id, &end?)
 }
 
 /// The session that asked a question, and the question.
@@ -101,17 +98,7 @@ async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
 }
 
 pub(super) async fn all(whole: &Outfitter) -> Result<Vec<SessionSummary>, StoreError> {
-    let mut sessions = Vec::new();
-    let mut after = None;
-    loop {
-        let request = PageRequest { after, limit: PAGE };
-        let page = whole.log().list(&whole.local_scope(), request).await?;
-        sessions.extend(page.sessions);
-        after = page.next;
-        if after.is_none() {
-            return Ok(sessions);
-        }
-    }
+    all_sessions(&**whole.log(), &whole.local_scope()).await
 }
 
 /// What a session waits for. Most wait for nothing, which their last entry tells.
@@ -145,7 +132,7 @@ async fn waiting(
 async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
     let mut messages: Vec<Arc<Message>> = Vec::new();
     for entry in entries(whole, id).await? {
-        let Some(event) = told(id, &entry) else {
+        let Some(event) = event_of(id, &entry) else {
             continue;
         };
         if let EventBody::Message(message) = &event.body {
@@ -175,7 +162,7 @@ async fn show(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<
 async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<(), Stop> {
     let mut renderer = Renderer::new(View::replay(at.out.stdout, at.detail()));
     for entry in entries(whole, id).await? {
-        let Some(event) = told(id, &entry) else {
+        let Some(event) = event_of(id, &entry) else {
             continue;
         };
         if at.global.json {
@@ -191,10 +178,10 @@ async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
 
 async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<ExitCode, Stop> {
     let _held = whole.hold_to_delete(id)?.map_err(|in_use| {
-        Failure::of(in_use.code(), &in_use).with_hint(
+        Failure::of(in_use.code(), &in_use).with_hint(format!(
             "wait until its run and its commands have ended; where `outfitter serve` has it, \
-             `DELETE /v1/sessions/ID` there ends its commands and deletes it",
-        )
+                 `DELETE /v1/sessions/{id}` there ends its commands and deletes it"
+        ))
     })?;
     let left_behind = whole.delete(id).await?;
     // What was asked for is not wholly done then.
@@ -226,30 +213,8 @@ pub(super) async fn entries(
 ) -> Result<Vec<Arc<Entry>>, StoreError> {
     let scope = whole.local_scope();
     let mut all = Vec::new();
-    let mut from = Seq(1);
-    loop {
-        let page = whole.log().read(&scope, id, from, PAGE).await?;
-        all.extend(page.entries);
-        match page.next {
-            Some(next) => from = next,
-            None => return Ok(all),
-        }
-    }
-}
-
-/// The event that an entry is, where it is one.
-fn told(session: &SessionId, entry: &Entry) -> Option<Event> {
-    let (Some(seq), EntryBody::Event(body)) = (entry.event, &entry.body) else {
-        return None;
-    };
-    Some(Event {
-        seq,
-        at: entry.at,
-        session: session.clone(),
-        run: entry.run.clone(),
-        via: None,
-        body: body.clone(),
-    })
+    each_entry(&**whole.log(), &scope, id, |entry| all.push(entry.clone())).await?;
+    Ok(all)
 }
 
 fn line(event: &Event) -> Result<Vec<u8>, Stop> {

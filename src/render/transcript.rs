@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{Message, MessageRole, Part};
-use serde_json::Value;
+use outfitter_core::{Arguments, Message, MessageRole, Part};
 
 use super::block::{Above, Line, Pieces, To};
 use super::text::visible;
@@ -30,8 +29,7 @@ pub fn transcript(messages: &[Arc<Message>], face: Face, detail: Detail) -> Stri
                         }
                         Part::Reasoning { text, .. } => block(&mut pieces, face, Ink::Quiet, text),
                         Part::ToolCall(called) => {
-                            let arguments = serde_json::from_str(&called.arguments)
-                                .unwrap_or_else(|_| Value::from(&*called.arguments));
+                            let arguments = Arguments::parse(called.arguments.clone()).shown();
                             let line =
                                 call::call_line(face, &called.name, &called.name, &arguments);
                             lines(&mut pieces, &line);

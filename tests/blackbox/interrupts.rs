@@ -31,7 +31,8 @@ fn a_signal_during_the_stream_ends_it_with_what_came(
     running.signal(signal);
     let ran = running.wait().exits(130);
     assert_eq!(ran.lines().outcome(), "cancelled");
-    assert!(ran.stderr.contains("--session"), "{}", ran.stderr);
+    let hint = "hint: `outfitter run --session s` without a prompt goes on with it";
+    assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     provider.then(answer(wire, "the whole answer"));
     let ran = world.run(&["run", "--json", "--session", "s"]).exits(0);
     assert_eq!(ran.lines().answer(), "the whole answer");

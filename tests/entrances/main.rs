@@ -28,6 +28,7 @@ mod within;
 )]
 mod world;
 
+mod addresses;
 mod apis;
 mod canary;
 mod chatting;
@@ -38,6 +39,7 @@ mod far;
 mod left;
 mod listed;
 mod lives;
+mod long_calls;
 mod own_data;
 mod own_jobs;
 mod peers;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::strict_json::parse_strict;
+use crate::{redact_addresses, redact_value};
 
 /// Why a text is not the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +65,14 @@ impl Arguments {
         }
     }
 
-    /// The arguments as a value for showing: the object, or the text itself when it is malformed.
+    /// The arguments as a value for showing: the object, or the text itself when it is malformed,
+    /// without what its names and its addresses betray as secret.
     #[must_use]
     pub fn shown(&self) -> Value {
-        self.parsed
-            .clone()
-            .unwrap_or_else(|_| Value::String(self.raw.to_string()))
+        match &self.parsed {
+            Ok(value) => redact_value(value, &redact_addresses),
+            Err(_) => Value::String(redact_addresses(&self.raw).into_owned()),
+        }
     }
 }
 

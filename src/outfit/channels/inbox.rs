@@ -5,7 +5,7 @@
 //! run makes those its own by renaming them, which only one can. A session that is busy has its
 //! letters wait for its next run.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ use outfitter_builtin::{Addressee, Letter, Taken};
 use outfitter_core::{Code, Log, Principal, Scope, Seq, SessionId, StoreError, ToolError};
 use outfitter_store::{create_private_dir, path_segment};
 use serde::{Deserialize, Serialize};
+
+use crate::temporary;
 
 /// The most letters that wait in one place.
 const MOST_WAITING: usize = 100;
@@ -159,9 +161,9 @@ fn put(dir: &Path, name: &str, kept: &Kept) -> io::Result<Option<bool>> {
     if waiting >= MOST_WAITING {
         return Ok(None);
     }
-    let mut file = tempfile::NamedTempFile::with_prefix_in(".", dir)?;
-    serde_json::to_writer(&mut file, kept)?;
-    file.flush()?;
+    let file = tempfile::NamedTempFile::with_prefix_in(".", dir);
+    let mut file = file.map_err(|error| io::Error::new(error.kind(), temporary::cause(&error)))?;
+    serde_json::to_writer(file.as_file_mut(), kept)?;
     file.as_file().sync_all()?;
     file.persist(dir.join(name)).map_err(|error| error.error)?;
     Ok(Some(waiting == 0))

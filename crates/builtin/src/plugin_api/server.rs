@@ -1,5 +1,6 @@
 //! Where an API is.
 
+use outfitter_core::redact_addresses;
 use outfitter_net::Origin;
 use outfitter_net::reqwest::Url;
 use serde_json::Value;
@@ -33,8 +34,10 @@ pub(super) fn of(
         Some(from) => from.join(&text),
         None => Url::parse(&text),
     };
-    let url = joined
-        .map_err(|_| Unusable::new(format!("its document has {text:?} for a server; {HINT}")))?;
+    let url = joined.map_err(|_| {
+        let text = redact_addresses(&text);
+        Unusable::new(format!("its document has {text:?} for a server; {HINT}"))
+    })?;
     check(&url)?;
     if let Some(from) = &document.from
         && from.origin() != url.origin()
@@ -74,6 +77,7 @@ fn filled_in(server: &Value) -> Result<String, Unusable> {
             Some((default.as_str()?, after))
         });
         let (default, after) = filled.ok_or_else(|| {
+            let url = redact_addresses(url);
             Unusable::new(format!(
                 "its server {url:?} has a variable without a default; {HINT}"
             ))

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    ArtifactId, Bytes, Code, Effect, Effects, ErrorInfo, Outcome, OutcomeState, Reply, Role, Tool,
-    ToolContext, ToolError, ToolSpec, redact_addresses,
+    ArtifactId, Bytes, Code, Effect, Effects, ErrorInfo, Outcome, OutcomeState, REDACTED, Reply,
+    Role, Tool, ToolContext, ToolError, ToolSpec, address_secrets, redact_addresses,
 };
 use outfitter_net::reqwest::Url;
 use serde::Deserialize;
@@ -323,6 +323,7 @@ impl One {
         } = fetched;
         // The page's links that lead nowhere else lead to its address, so it is this one for them.
         let shown = redact_addresses(url.as_str());
+        let secrets = address_secrets(url.as_str());
         let base = Url::parse(&shown).unwrap_or_else(|_| url.clone());
         self.set("final_url", shown.into_owned());
         self.set("status", status);
@@ -343,7 +344,9 @@ impl One {
             .map_err(|error| ToolError::internal(format!("failed to read the page: {error}")))?;
         match read {
             Readable::Text { title, text, mime } => {
-                self.set("title", title);
+                // A page may say the address that a redirect led to, which no argument names.
+                let text = without(text, &secrets);
+                self.set("title", without(title, &secrets));
                 self.text = Some(Text {
                     text,
                     mime,
@@ -380,6 +383,11 @@ impl One {
         }
         Ok(())
     }
+}
+
+fn without(text: String, secrets: &[String]) -> String {
+    let cut = |text: String, secret: &String| text.replace(secret, REDACTED);
+    secrets.iter().fold(text, cut)
 }
 
 fn answered(code: Code, status: u16) -> ErrorInfo {

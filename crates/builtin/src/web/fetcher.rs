@@ -1,16 +1,18 @@
 //! One URL: checked, fetched and bounded.
 
+use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use outfitter_core::{Code, ErrorInfo, ToolContext, ToolError, chain};
+use outfitter_net::address::AddressClass;
 use outfitter_net::reqwest::Url;
 use outfitter_net::reqwest::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue,
 };
 use outfitter_net::{
-    ACCEPTED_ENCODINGS, Allowed, Body, Client, ClientOptions, NetError, OwnAddresses,
-    get_following, read_body,
+    ACCEPTED_ENCODINGS, AddressRefused, Allowed, AllowedHosts, Body, Client, ClientOptions,
+    NetError, OwnAddresses, get_following, read_body,
 };
 
 use super::hops::Hops;
@@ -36,15 +38,6 @@ enum Failed {
 impl From<NetError> for Failed {
     fn from(error: NetError) -> Self {
         Self::Net(error)
-    }
-}
-
-impl Failed {
-    fn into_error(self) -> ToolError {
-        match self {
-            Self::Net(error) => told(&error),
-            Self::Hop(error) => error,
-        }
     }
 }
 
@@ -160,6 +153,76 @@ impl Fetcher {
         }
     }
 
+    fn told(&self, failed: Failed) -> ToolError {
+        match failed {
+            Failed::Hop(error) => error,
+            Failed::Net(NetError::Refused(refused)) => {
+                let hint = self.what_would_open(&refused);
+                let error = told(&NetError::Refused(refused)).into_info();
+                match hint {
+                    Some(hint) => error.with_hint(hint).into(),
+                    None => error.into(),
+                }
+            }
+            Failed::Net(error) => told(&error),
+        }
+    }
+
+    /// What an operator has to write so that an address is fetched that the guard refused; nothing
+    /// where nothing would do.
+    fn what_would_open(&self, refused: &AddressRefused) -> Option<String> {
+        let address = refused.address;
+        let metadata = match refused.class {
+            AddressClass::Own | AddressClass::Public => return None,
+            AddressClass::Metadata | AddressClass::LinkLocal => !self
+                .options
+                .metadata
+                .iter()
+                .any(|named| named.to_canonical() == address.to_canonical()),
+            _ => false,
+        };
+        let mut write = Vec::new();
+        if self.options.block_private {
+            write.push("`block_private = false` under [web]".to_owned());
+        }
+        if metadata {
+            write.push(format!("`\"{address}\"` into `metadata` under [web]"));
+        }
+        let by_name = refused
+            .host
+            .trim_matches(['[', ']'])
+            .parse::<IpAddr>()
+            .is_err();
+        let listed = |hosts: &AllowedHosts| {
+            let ports = [80, 443].map(|port| SocketAddr::new(address, port));
+            ports.into_iter().any(|address| hosts.name_address(address))
+        };
+        let needs_listing = self
+            .options
+            .hosts
+            .as_deref()
+            .is_some_and(|hosts| !listed(hosts));
+        if needs_listing {
+            write.push(format!("`\"{address}\"` into `network` under [sandbox]"));
+        }
+        let write = write.join(" and ");
+        // A list opens a name as far as it is public: else whoever has the name would choose what of
+        // a private network is open.
+        let listed_by_name = by_name && self.options.hosts.is_some();
+        match (listed_by_name, write.is_empty()) {
+            (true, true) => Some(format!(
+                "[sandbox] network opens a private address by itself only, not by a name that leads \
+                 to it; fetch it by {address}"
+            )),
+            (true, false) => Some(format!(
+                "[sandbox] network opens a private address by itself only, not by a name that leads \
+                 to it; the operator can write {write}, and then it is fetched by {address}"
+            )),
+            (false, false) => Some(format!("the operator can write {write}")),
+            (false, true) => None,
+        }
+    }
+
     /// Fetches one, all hops within `timeout`, at most `max` bytes and never more than
     /// `[web] max_bytes`. Each redirect is judged as what `hops` says that a call of it would be.
     pub(crate) async fn fetch(
@@ -178,7 +241,7 @@ impl Fetcher {
                 Err(ToolError::new(Code::Cancelled, "the call was stopped"))
             }
             fetched = fetched => match fetched {
-                Ok(fetched) => fetched.map_err(Failed::into_error),
+                Ok(fetched) => fetched.map_err(|failed| self.told(failed)),
                 Err(_) => Err(ToolError::new(
                     Code::Timeout,
                     format!("it took more than {} s", timeout.as_secs()),

@@ -11,7 +11,8 @@ use outfitter_builtin::{
     AnalyzeImage, FetchWebpages, Fetcher, FileAccess, FilesOptions, WebOptions,
 };
 use outfitter_core::{Code, Decision, Onward, ToolName};
-use outfitter_net::{AllowedHosts, OwnAddresses};
+use outfitter_net::reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use outfitter_net::{AllowedHosts, Client, ClientOptions, OwnAddresses, Resolver};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -233,6 +234,70 @@ async fn a_list_of_hosts_did_not_hold_for_fetch_webpages(
     }
     let reached = usize::from(refused.is_none());
     assert_eq!(count.load(Ordering::SeqCst), reached);
+}
+
+/// A name of a private network, as its resolver has it.
+struct Inward;
+
+impl Resolve for Inward {
+    fn resolve(&self, _: Name) -> Resolving {
+        let address = SocketAddr::from(([10, 0, 0, 5], 0));
+        Box::pin(async move { Ok(Box::new(std::iter::once(address)) as Addrs) })
+    }
+}
+
+#[rstest]
+#[case::by_its_name(
+    Some(&["db.internal"][..]),
+    false,
+    "[sandbox] network opens a private address by itself only, not by a name that leads to it; the \
+     operator can write `\"10.0.0.5\"` into `network` under [sandbox], and then it is fetched by \
+     10.0.0.5"
+)]
+#[case::by_both(
+    Some(&["db.internal", "10.0.0.0/8"][..]),
+    false,
+    "[sandbox] network opens a private address by itself only, not by a name that leads to it; \
+     fetch it by 10.0.0.5"
+)]
+#[case::by_both_where_private_ones_are_closed(
+    Some(&["db.internal", "10.0.0.5"][..]),
+    true,
+    "[sandbox] network opens a private address by itself only, not by a name that leads to it; the \
+     operator can write `block_private = false` under [web], and then it is fetched by 10.0.0.5"
+)]
+#[case::where_nothing_is_listed(
+    None,
+    true,
+    "the operator can write `block_private = false` under [web]"
+)]
+#[tokio::test]
+async fn a_refused_private_name_did_not_say_what_to_write(
+    #[case] hosts: Option<&[&str]>,
+    #[case] block_private: bool,
+    #[case] hint: &str,
+) {
+    let hosts = hosts.map(|hosts| AllowedHosts::parse(hosts.iter().copied()).unwrap());
+    let options = WebOptions {
+        hosts: hosts.map(Arc::new),
+        block_private,
+        ..open()
+    };
+    let client = Client::public_only(ClientOptions {
+        resolver: Resolver::Custom(Arc::new(Inward)),
+        ..ClientOptions::default()
+    });
+    let fetcher = Fetcher::with_client(&options, client.unwrap());
+    let args = json!({"urls": ["http://db.internal/"]});
+    let outcome = call(&FetchWebpages::new(Arc::new(fetcher)), &reader(), args).await;
+    let error = &outcome.unwrap().result["results"][0]["error"];
+    assert_eq!(error["code"], "not_permitted");
+    assert_eq!(error["hint"], hint);
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("10.0.0.5 is a private address"),
+        "{message}"
+    );
 }
 
 #[rstest]

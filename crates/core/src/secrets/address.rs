@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::REDACTED;
 use super::names::{is_ordinary_parameter, is_secret_parameter};
-use super::shape::{is_random, is_token, is_unmistakable};
+use super::shape::{is_no_name, is_random, is_token, is_unmistakable};
 
 /// How often an address within the value of a parameter of another is unpacked.
 const MAX_NESTED: usize = 3;
@@ -257,7 +257,7 @@ fn userinfo(scheme: &str, start: usize, info: &str, found: &mut Vec<Span>) {
         // The key of an API is often the name, with nothing behind it.
         Some("") => web && !user.is_empty(),
         Some(_) => false,
-        None => web && is_random(user),
+        None => web && is_no_name(user),
     };
     if is_token(user) || user_is_key && !is_known(user) {
         found.push(Span::new(start..start + user.len()));
@@ -386,7 +386,7 @@ fn is_known(value: &str) -> bool {
     let variable = value
         .strip_prefix('$')
         .is_some_and(|name| word(name) && !name.contains(|c: char| c.is_ascii_lowercase()));
-    value == REDACTED || variable || filled_in.is_some_and(word) || value.bytes().all(|b| b == b'*')
+    value == REDACTED || value == "…" || variable || filled_in.is_some_and(word) || value.bytes().all(|b| b == b'*')
 }
 
 /// A text with its escapes of addresses undone, as far as it is UTF-8 then.

@@ -85,9 +85,15 @@ pub(super) fn is_unmistakable(value: &str) -> bool {
     value.len() >= LONG || value.len() >= SHORTEST && digits && letters
 }
 
+/// Whether a name is no person's and no program's.
+pub(super) fn is_no_name(value: &str) -> bool {
+    const SHORTEST: usize = 20;
+    value.len() >= SHORTEST && is_random(value)
+}
+
 /// Whether a value of a parameter that often holds words is none.
 pub(super) fn is_random(value: &str) -> bool {
-    const SHORTEST: usize = 16;
+    const SHORTEST: usize = 12;
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     value.len() >= SHORTEST && digits && letters
