@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use outfitter_core::{
     CallEnd, CallHost, CallHostError, EventSink, Listing, Principal, RawCall, SessionId,
 };
+use outfitter_tools::ToolView;
 
 use crate::agent::Agent;
 use crate::error::RunError;
@@ -94,6 +95,17 @@ impl Host {
         self.sessions.ready_for(tool).await?;
         self.sessions.open(who, id).await
     }
+
+    /// What the session may use now.
+    async fn view(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+    ) -> Result<Arc<ToolView>, CallHostError> {
+        let session = self.open(Arc::new(who.clone()), session).await?;
+        let facts = self.agent.facts(&session).await?;
+        Ok(session.proxy.view(&facts))
+    }
 }
 
 #[async_trait]
@@ -103,9 +115,7 @@ impl CallHost for Host {
         who: &Principal,
         session: &SessionId,
     ) -> Result<Vec<Listing>, CallHostError> {
-        let session = self.open(Arc::new(who.clone()), session).await?;
-        let facts = self.agent.facts(&session).await?;
-        Ok(session.proxy.view(&facts).listing())
+        Ok(self.view(who, session).await?.listing())
     }
 
     async fn callable(
@@ -113,9 +123,7 @@ impl CallHost for Host {
         who: &Principal,
         session: &SessionId,
     ) -> Result<Vec<Listing>, CallHostError> {
-        let session = self.open(Arc::new(who.clone()), session).await?;
-        let facts = self.agent.facts(&session).await?;
-        Ok(session.proxy.view(&facts).callable())
+        Ok(self.view(who, session).await?.callable())
     }
 
     async fn call(

@@ -44,7 +44,7 @@ impl EventQueue {
                 if let Some(event) = state.events.pop_front() {
                     if event.body.durability() == Durability::Ephemeral {
                         state.ephemeral -= 1;
-                        state.bytes -= text_bytes(&event.body);
+                        state.bytes -= passing_text(&event.body).len();
                     }
                     if matches!(event.body, EventBody::RunFinished { .. }) {
                         state.closed = true;
@@ -79,7 +79,7 @@ impl EventSink for EventQueue {
         }
         if event.body.durability() == Durability::Ephemeral {
             state.ephemeral += 1;
-            state.bytes += text_bytes(&event.body);
+            state.bytes += passing_text(&event.body).len();
         }
         state.events.push_back(event);
         drop(state);
@@ -92,9 +92,11 @@ impl EventSink for EventQueue {
     }
 }
 
-fn text_bytes(body: &EventBody) -> usize {
+/// The text of an ephemeral event; empty for one that is stored.
+#[must_use]
+pub fn passing_text(body: &EventBody) -> &str {
     match body {
-        EventBody::Delta { text, .. } | EventBody::ToolProgress { text, .. } => text.len(),
+        EventBody::Delta { text, .. } | EventBody::ToolProgress { text, .. } => text,
         EventBody::RunStarted(_)
         | EventBody::Message(_)
         | EventBody::ToolCall { .. }
@@ -102,7 +104,7 @@ fn text_bytes(body: &EventBody) -> usize {
         | EventBody::Answered { .. }
         | EventBody::Warning { .. }
         | EventBody::Usage(_)
-        | EventBody::RunFinished { .. } => 0,
+        | EventBody::RunFinished { .. } => "",
     }
 }
 

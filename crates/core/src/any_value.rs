@@ -3,10 +3,8 @@
 //! looks like a marker of `serde_json`'s own (`raw_value`) is read as what the marker stands for,
 //! so that a model or a server could write a row that never reads back.
 
-use std::fmt;
-
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// For a field that is any JSON.
 pub(crate) fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
@@ -27,6 +25,44 @@ pub(crate) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     T::deserialize(deserializer).map(Some)
 }
 
+/// What a visitor makes of a scalar, and what it expects.
+macro_rules! scalars {
+    () => {
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a JSON value")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<serde_json::Value, E> {
+            Ok(serde_json::Value::Bool(value))
+        }
+
+        fn visit_i64<E>(self, value: i64) -> Result<serde_json::Value, E> {
+            Ok(value.into())
+        }
+
+        fn visit_u64<E>(self, value: u64) -> Result<serde_json::Value, E> {
+            Ok(value.into())
+        }
+
+        fn visit_f64<E>(self, value: f64) -> Result<serde_json::Value, E> {
+            Ok(serde_json::Value::from(value))
+        }
+
+        fn visit_str<E>(self, value: &str) -> Result<serde_json::Value, E> {
+            Ok(serde_json::Value::String(value.to_owned()))
+        }
+
+        fn visit_string<E>(self, value: String) -> Result<serde_json::Value, E> {
+            Ok(serde_json::Value::String(value))
+        }
+
+        fn visit_unit<E>(self) -> Result<serde_json::Value, E> {
+            Ok(serde_json::Value::Null)
+        }
+    };
+}
+pub(crate) use scalars;
+
 struct Plain(Value);
 
 impl<'de> Deserialize<'de> for Plain {
@@ -40,37 +76,7 @@ struct Any;
 impl<'de> Visitor<'de> for Any {
     type Value = Value;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
+    scalars!();
 
     fn visit_none<E>(self) -> Result<Value, E> {
         Ok(Value::Null)

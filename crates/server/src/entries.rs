@@ -2,45 +2,13 @@
 
 use outfitter_agent::is_end_of_broken_off;
 use outfitter_core::{
-    Entry, EntryBody, Event, EventBody, InterruptId, Log, Mention, PageRequest, RunId, RunOutcome,
-    Scope, Seq, SessionId, SessionSummary, StoreError,
+    EntryBody, EventBody, InterruptId, Log, Mention, RunId, RunOutcome, Scope, Seq, SessionId,
+    SessionSummary, StoreError,
 };
 
-/// Entries or sessions read at a time.
-pub(crate) const PAGE: u32 = 1_000;
-
-/// The event that an entry is, where it is one.
-pub(crate) fn event(session: &SessionId, entry: &Entry) -> Option<Event> {
-    let (Some(seq), EntryBody::Event(body)) = (entry.event, &entry.body) else {
-        return None;
-    };
-    Some(Event {
-        seq,
-        at: entry.at,
-        session: session.clone(),
-        run: entry.run.clone(),
-        via: None,
-        body: body.clone(),
-    })
-}
-
-/// Shows every entry of a session in order.
-pub(crate) async fn each(
-    log: &dyn Log,
-    scope: &Scope,
-    session: &SessionId,
-    mut show: impl FnMut(&Entry),
-) -> Result<(), StoreError> {
-    let mut from = Seq(1);
-    loop {
-        let page = log.read(scope, session, from, PAGE).await?;
-        page.entries.iter().for_each(|entry| show(entry));
-        match page.next {
-            Some(next) => from = next,
-            None => return Ok(()),
-        }
-    }
-}
+pub(crate) use outfitter_agent::{
+    ENTRIES_AT_ONCE as PAGE, all_sessions as sessions, each_entry as each, event_of as event,
+};
 
 /// How a session stands, as far as its last entries tell.
 pub(crate) enum Standing {
@@ -83,29 +51,6 @@ pub(crate) async fn standing(
         }
         _ => Standing::Unknown,
     })
-}
-
-/// All sessions of a scope, the last changed first.
-pub(crate) async fn sessions(
-    log: &dyn Log,
-    scope: &Scope,
-) -> Result<Vec<SessionSummary>, StoreError> {
-    let mut all = Vec::new();
-    let mut after = None;
-    loop {
-        let request = PageRequest { after, limit: PAGE };
-        let page = match log.list(scope, request).await {
-            Ok(page) => page,
-            // The session to read on from was deleted meanwhile.
-            Err(StoreError::NotFound(_)) => return Ok(all),
-            Err(error) => return Err(error),
-        };
-        all.extend(page.sessions);
-        after = page.next;
-        if after.is_none() {
-            return Ok(all);
-        }
-    }
 }
 
 /// The session of a run.

@@ -1,6 +1,8 @@
 //! What every log holds its callers to.
 
-use outfitter_core::{Durability, EntryBody, MAX_STANDING_APPROVALS, NewEntry, StoreError};
+use outfitter_core::{
+    Durability, EntryBody, MAX_STANDING_APPROVALS, NewEntry, SessionSummary, Sessions, StoreError,
+};
 
 /// The most entries that one read gives, whatever was asked for.
 pub const MAX_READ_PAGE: u32 = 10_000;
@@ -12,6 +14,17 @@ pub const MAX_LIST_PAGE: u32 = 1_000;
 pub(crate) fn page(limit: u32, most: u32) -> usize {
     let count = if limit == 0 { most } else { limit.min(most) };
     count as usize
+}
+
+/// The first `count` of a listing, and where to read on if there are more.
+pub(crate) fn sessions(mut sessions: Vec<SessionSummary>, count: usize) -> Sessions {
+    let more = sessions.len() > count;
+    sessions.truncate(count);
+    let next = sessions.last().filter(|_| more);
+    Sessions {
+        next: next.map(|last| last.id.clone()),
+        sessions,
+    }
 }
 
 /// Refuses an append of nothing, and events that are never kept.

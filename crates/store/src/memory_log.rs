@@ -195,14 +195,9 @@ impl Log for MemoryLog {
                 None => return Err(StoreError::NotFound(after)),
             },
         };
-        let mut sessions = sessions.split_off(start);
+        let sessions = sessions.split_off(start);
         let count = check::page(page.limit, MAX_LIST_PAGE);
-        let more = sessions.len() > count;
-        sessions.truncate(count);
-        let next = more
-            .then(|| sessions.last().map(|last| last.id.clone()))
-            .flatten();
-        Ok(Sessions { sessions, next })
+        Ok(check::sessions(sessions, count))
     }
 
     async fn delete(&self, scope: &Scope, session: &SessionId) -> Result<(), StoreError> {

@@ -5,7 +5,6 @@ use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
 use futures_core::stream::BoxStream;
-use futures_util::StreamExt as _;
 use outfitter_core::{
     Answer, Code, Facts, Fault, Generation, Reply, SourceId, SourceSnapshot, Tool, ToolContext,
     ToolError, ToolSource, ToolSpec, Trust,
@@ -181,12 +180,7 @@ impl ToolSource for LazySource {
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {
-        let changed = |mut of: watch::Receiver<Arc<SourceSnapshot>>| async move {
-            of.changed().await.ok()?;
-            let generation = of.borrow_and_update().generation;
-            Some((generation, of))
-        };
-        futures_util::stream::unfold(self.snapshot.subscribe(), changed).boxed()
+        crate::native::generations(self.snapshot.subscribe())
     }
 }
 

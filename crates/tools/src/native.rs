@@ -71,13 +71,20 @@ impl ToolSource for NativeSource {
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {
-        let changed = |mut of: watch::Receiver<Arc<SourceSnapshot>>| async move {
-            of.changed().await.ok()?;
-            let generation = of.borrow_and_update().generation;
-            Some((generation, of))
-        };
-        futures_util::stream::unfold(self.snapshot.subscribe(), changed).boxed()
+        generations(self.snapshot.subscribe())
     }
+}
+
+/// The generation of each snapshot that comes.
+pub(crate) fn generations(
+    snapshots: watch::Receiver<Arc<SourceSnapshot>>,
+) -> BoxStream<'static, Generation> {
+    let changed = |mut of: watch::Receiver<Arc<SourceSnapshot>>| async move {
+        of.changed().await.ok()?;
+        let generation = of.borrow_and_update().generation;
+        Some((generation, of))
+    };
+    futures_util::stream::unfold(snapshots, changed).boxed()
 }
 
 fn snapshot(generation: Generation, mut tools: Vec<Arc<dyn Tool>>) -> Arc<SourceSnapshot> {

@@ -162,8 +162,7 @@ impl Tool for Grep {
     }
 
     fn facts(&self, args: &Value) -> Result<Facts, ToolError> {
-        let pattern = args.get("pattern").and_then(Value::as_str).unwrap_or("");
-        Ok(super::about_path(&self.spec, args).about(pattern))
+        Ok(super::about_pattern(&self.spec, args))
     }
 
     async fn call(&self, cx: &ToolContext, args: Value) -> Result<Reply, ToolError> {

@@ -52,6 +52,12 @@ fn about_path(spec: &ToolSpec, args: &Value) -> Facts {
         .on(outfitter_core::Targets::Paths(vec![path.to_owned()]))
 }
 
+/// A search is about its pattern, in its path.
+fn about_pattern(spec: &ToolSpec, args: &Value) -> Facts {
+    let pattern = args.get("pattern").and_then(Value::as_str).unwrap_or("");
+    about_path(spec, args).about(pattern)
+}
+
 /// A hash as a result of another call gave it.
 fn parse_hash(text: Option<&str>) -> Result<Option<Hash>, ToolError> {
     text.map(|text| {

@@ -13,6 +13,7 @@ use super::delivered::ShellProgress;
 use super::error::{start_error, tool_error};
 use super::follow::{Follow, Followed, Readers};
 use super::form::form;
+use super::report::Report;
 use crate::ShellOptions;
 use crate::args::without_nul;
 
@@ -38,6 +39,26 @@ pub(super) struct Order<'a> {
     pub(super) default_timeout: Duration,
 }
 
+/// A command that was started, and what to know of that.
+#[derive(Debug)]
+pub(super) struct Begun {
+    job: JobId,
+    notices: Vec<String>,
+}
+
+impl Begun {
+    /// What is told of it, once.
+    pub(super) fn report<'a>(&'a mut self, cx: &'a ToolContext, command: &'a str) -> Report<'a> {
+        Report {
+            cx,
+            job: &self.job,
+            command,
+            notices: std::mem::take(&mut self.notices),
+            matched: None,
+        }
+    }
+}
+
 impl Engine {
     pub(super) fn new(options: &ShellOptions, progress: Arc<ShellProgress>) -> Self {
         Self {
@@ -51,8 +72,22 @@ impl Engine {
         self.max_timeout
     }
 
+    /// Starts a command and follows it, until it ends or the waiting does.
+    pub(super) async fn run(
+        &self,
+        cx: &ToolContext,
+        order: Order<'_>,
+        until: Instant,
+    ) -> Result<(Begun, Followed, Collector), ToolError> {
+        let workdir = order.workdir.clone();
+        let (job, mut notices) = self.start(cx, order).await?;
+        let (followed, collector) = self.follow(cx, &job, until).await?;
+        notices.extend(self.of_workdir(cx, &workdir, followed).await);
+        Ok((Begun { job, notices }, followed, collector))
+    }
+
     /// Starts a command. Gives its job, and what to say of how it was started.
-    pub(super) async fn start(
+    async fn start(
         &self,
         cx: &ToolContext,
         order: Order<'_>,
@@ -80,7 +115,7 @@ impl Engine {
     }
 
     /// Shows and collects what a job prints, until it ends or the waiting does.
-    pub(super) async fn follow(
+    async fn follow(
         &self,
         cx: &ToolContext,
         job: &JobId,
@@ -101,7 +136,7 @@ impl Engine {
     }
 
     /// What to say of a command that is over, where the directory that it ran in is over too.
-    pub(super) async fn of_workdir(
+    async fn of_workdir(
         &self,
         cx: &ToolContext,
         workdir: &str,

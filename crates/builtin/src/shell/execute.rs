@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::engine::{Engine, Order};
-use super::report::Report;
 use super::{SLACK, ShellProgress, output_schema, wait_until};
 use crate::ShellOptions;
 use crate::args;
@@ -121,23 +120,15 @@ impl Tool for ExecuteShellCommand {
         let args: Args = args::parse(args)?;
         let order = Order {
             command: &args.command,
-            workdir: args.workdir.clone(),
+            workdir: args.workdir,
             workdir_at: "/workdir",
             env: args.env,
             timeout_seconds: args.timeout_seconds,
             default_timeout: self.engine.max_timeout(),
         };
         let until = wait_until(cx, args.block_until_ms);
-        let (job, mut notices) = self.engine.start(cx, order).await?;
-        let (followed, collector) = self.engine.follow(cx, &job, until).await?;
-        notices.extend(self.engine.of_workdir(cx, &args.workdir, followed).await);
-        let report = Report {
-            cx,
-            job: &job,
-            command: &args.command,
-            notices,
-            matched: None,
-        };
+        let (mut begun, followed, collector) = self.engine.run(cx, order, until).await?;
+        let report = begun.report(cx, &args.command);
         Ok(report.of(followed, collector).await?.into())
     }
 }

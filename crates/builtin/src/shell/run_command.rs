@@ -10,7 +10,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::engine::{Engine, Order};
-use super::report::Report;
 use super::{SLACK, ShellProgress, wait_until};
 use crate::ShellOptions;
 use crate::args;
@@ -143,7 +142,7 @@ impl Tool for RunCommand {
         let args: Args = args::parse(args)?;
         let order = Order {
             command: &args.command,
-            workdir: args.cwd.clone(),
+            workdir: args.cwd,
             workdir_at: "/cwd",
             env: BTreeMap::new(),
             timeout_seconds: args.timeout_seconds,
@@ -151,16 +150,8 @@ impl Tool for RunCommand {
         };
         // Its own deadline ends the command; the call's is only later.
         let until = wait_until(cx, u64::MAX);
-        let (job, mut notices) = self.engine.start(cx, order).await?;
-        let (followed, collector) = self.engine.follow(cx, &job, until).await?;
-        notices.extend(self.engine.of_workdir(cx, &args.cwd, followed).await);
-        let report = Report {
-            cx,
-            job: &job,
-            command: &args.command,
-            notices,
-            matched: None,
-        };
+        let (mut begun, followed, collector) = self.engine.run(cx, order, until).await?;
+        let report = begun.report(cx, &args.command);
         Ok(report.in_one(followed, collector).await?.into())
     }
 }

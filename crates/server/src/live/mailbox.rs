@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use outfitter_agent::passing_text;
 use outfitter_core::{CallId, Durability, Event, EventBody, EventSink, Stream};
 use tokio::sync::Notify;
 
@@ -74,7 +75,7 @@ impl State {
         let event = self.events.pop_front()?;
         if event.body.durability() == Durability::Ephemeral {
             self.ephemeral -= 1;
-            self.bytes -= text(&event.body).len();
+            self.bytes -= passing_text(&event.body).len();
         }
         Some(event)
     }
@@ -82,7 +83,7 @@ impl State {
     fn keep(&mut self, event: Arc<Event>) {
         if event.body.durability() == Durability::Ephemeral {
             self.ephemeral += 1;
-            self.bytes += text(&event.body).len();
+            self.bytes += passing_text(&event.body).len();
         }
         self.events.push_back(event);
     }
@@ -169,20 +170,6 @@ impl EventSink for Mailbox {
     fn has_room(&self) -> bool {
         let state = self.lock();
         state.closed || state.ephemeral < ROOM && state.bytes < ROOM_BYTES
-    }
-}
-
-fn text(body: &EventBody) -> &str {
-    match body {
-        EventBody::Delta { text, .. } | EventBody::ToolProgress { text, .. } => text,
-        EventBody::RunStarted(_)
-        | EventBody::Message(_)
-        | EventBody::ToolCall { .. }
-        | EventBody::Interrupt(_)
-        | EventBody::Answered { .. }
-        | EventBody::Warning { .. }
-        | EventBody::Usage(_)
-        | EventBody::RunFinished { .. } => "",
     }
 }
 

@@ -141,7 +141,7 @@ pub(super) async fn sessions(
     .fetch_all(&database.readers)
     .await
     .map_err(failed)?;
-    let mut sessions = rows
+    let sessions = rows
         .iter()
         .map(summary)
         .collect::<Result<Vec<_>, _>>()
@@ -149,12 +149,7 @@ pub(super) async fn sessions(
             message: "a session in the listing cannot be read".to_owned(),
             source: Some(error),
         })?;
-    let more = sessions.len() > count;
-    sessions.truncate(count);
-    let next = more
-        .then(|| sessions.last().map(|last| last.id.clone()))
-        .flatten();
-    Ok(Sessions { sessions, next })
+    Ok(check::sessions(sessions, count))
 }
 
 /// The session that has what is looked for. Reads every row of the scope: the names looked for are
