@@ -179,10 +179,12 @@ impl IdleKeys {
                 true => "names no tool with",
                 false => "has a glob like the name of no tool:",
             };
-            self.idle.push(IdleKey {
-                key,
-                why: format!("{what} {name:?}{}", meant(&close)),
-            });
+            let meant = match close.as_slice() {
+                [] => "; `outfitter tools list` shows them".to_owned(),
+                close => meant(close),
+            };
+            let why = format!("{what} {name:?}{meant}");
+            self.idle.push(IdleKey { key, why });
         }
     }
 

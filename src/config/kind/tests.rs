@@ -57,3 +57,22 @@ fn what_may_be_a_secret_was_shown_where_it_does_not_fit(#[case] kind: Kind, #[ca
     assert!(!why.contains("not-a-real"), "{why}");
     assert!(why.starts_with("must be "), "{why}");
 }
+
+/// A number without a most is one that no machine has.
+#[test]
+fn a_number_could_be_as_large_as_one_liked() {
+    fn unbounded(key: &Key, found: &mut Vec<String>) {
+        if let Kind::Integer { most: None, .. } = key.kind {
+            found.push(key.path.clone());
+        }
+        let tables = [key.of_each(), key.of_rows(), key.of_table()];
+        for inner in tables.into_iter().flatten().flatten() {
+            unbounded(inner, found);
+        }
+    }
+    let mut found = Vec::new();
+    for key in crate::config::Catalogue::get().keys() {
+        unbounded(key, &mut found);
+    }
+    assert!(found.is_empty(), "{found:?}");
+}

@@ -209,7 +209,10 @@ impl<'de> Visitor<'de> for WordsOrFields {
     type Value = Failure;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message, or an object with message, status, retry_after_ms, kind")
+        f.write_str(
+            "a message (a text; put a number or true in quotes), or an object with message, status, \
+             retry_after_ms, kind",
+        )
     }
 
     fn visit_str<E>(self, words: &str) -> Result<Failure, E> {

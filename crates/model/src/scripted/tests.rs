@@ -211,3 +211,67 @@ async fn a_reply_can_be_cancelled_in_its_middle() {
     ));
     assert!(stream.next().await.is_none());
 }
+
+/// Text stays text, whatever it would be elsewhere: `n` was read as `false` in arguments, and as no
+/// message where a failure has one.
+#[rstest]
+#[case("y")]
+#[case("n")]
+#[case("Yes")]
+#[case("no")]
+#[case("on")]
+#[case("OFF")]
+#[case("12")]
+#[case("1.50")]
+#[case("true")]
+#[case("0x1f")]
+#[case("2026-11-30")]
+fn a_plain_word_where_text_is_meant_was_something_else(#[case] word: &str) {
+    let script = format!(
+        "- expect: {word}\n  text: {word}\n  reasoning: {word}\n\
+         - tool_calls: [{{ id: {word}, name: {word}, raw_arguments: {word} }}]\n\
+         - error: {{ message: {word} }}\n"
+    );
+    let script = Script::from_text(&script).unwrap();
+    let [first, calls, fields] = script.turns() else {
+        panic!("{script:?}");
+    };
+    assert_eq!(first.expect.as_deref(), Some(word));
+    assert_eq!(first.text.as_deref(), Some(word));
+    assert_eq!(first.reasoning.as_deref(), Some(word));
+    let call = &calls.tool_calls[0];
+    assert_eq!((call.id.as_deref(), &*call.name), (Some(word), word));
+    assert_eq!(call.arguments(None), word);
+    assert_eq!(fields.error.as_ref().unwrap().message, word);
+}
+
+/// Where a text or an object is meant, what would be neither is said with its line.
+#[test]
+fn a_failure_is_a_text_or_says_where_it_is_none() {
+    for word in ["y", "n", "no", "off", "'12'"] {
+        let script = Script::from_text(&format!("- error: {word}\n")).unwrap();
+        let said = &script.turns()[0].error.as_ref().unwrap().message;
+        assert_eq!(said, word.trim_matches('\''));
+    }
+    for word in ["12", "1.5", "true"] {
+        let error = Script::from_text(&format!("- text: a\n- error: {word}\n")).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("line 2: "), "{said}");
+        assert!(said.contains("put a number or true in quotes"), "{said}");
+    }
+}
+
+/// As YAML 1.2 has it: only `true` and `false` are booleans.
+#[rstest]
+#[case(
+    "[y, Y, n, N, yes, no, on, off]",
+    r#"["y","Y","n","N","yes","no","on","off"]"#
+)]
+#[case("[true, True, false, FALSE]", "[true,true,false,false]")]
+#[case("[~, null, 'null', 'yes']", r#"[null,null,"null","yes"]"#)]
+fn a_word_in_arguments_was_a_boolean(#[case] list: &str, #[case] sent: &str) {
+    let script = format!("- tool_calls: [{{ name: a, arguments: {{ list: {list} }} }}]\n");
+    let script = Script::from_text(&script).unwrap();
+    let arguments = script.turns()[0].tool_calls[0].arguments(None);
+    assert_eq!(arguments, format!("{{\"list\":{sent}}}"));
+}
