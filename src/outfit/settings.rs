@@ -23,7 +23,7 @@ use outfitter_tools::{
 use secrecy::SecretString;
 
 use super::session::LOCAL;
-use super::{model, plugin_api, prompt};
+use super::{connections, model, prompt};
 use crate::config::sections::{Network, RuleArguments, RuleVerdict};
 use crate::config::{self, Config};
 use crate::env::Environment;
@@ -213,7 +213,7 @@ pub(super) fn pipeline_options(config: &Config, environment: &Environment) -> Pi
     let secrets = model::key(config, environment)
         .into_iter()
         .chain(given_secrets(config))
-        .chain(plugin_api::secrets_of(config, environment, names_a_secret));
+        .chain(connections::secrets_of(config, environment, names_a_secret));
     PipelineOptions {
         max_result_tokens: config.tools.max_result_tokens as usize,
         default_timeout: Duration::from_secs(config.tools.default_timeout_seconds.into()),

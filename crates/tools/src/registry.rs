@@ -92,6 +92,8 @@ struct State {
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
     config: Arc<ToolsConfig>,
     merged: Arc<Merged>,
+    /// Sources that could not be had.
+    missing: Vec<SourceFault>,
     /// Told of each change of the sources and of what may be used.
     told: watch::Sender<()>,
 }
@@ -143,9 +145,23 @@ impl ToolRegistry {
         if state.sources.iter().any(|other| other.id() == id) {
             return Err(SourceRefused::Taken(id.clone()));
         }
+        state.missing.retain(|missing| missing.source != *id);
         Arc::make_mut(&mut state.sources).push(source);
         state.told.send_replace(());
         Ok(())
+    }
+
+    /// Tells of a source that could not be had, and why: one of [`ToolRegistry::faults`] until a
+    /// source of this name is added.
+    pub fn miss(&self, id: SourceId, why: impl Into<String>) {
+        let fault = Fault {
+            what: "source".to_owned(),
+            why: why.into(),
+        };
+        let mut state = self.lock();
+        state.missing.retain(|missing| missing.source != id);
+        state.missing.push(SourceFault { source: id, fault });
+        state.told.send_replace(());
     }
 
     /// Removes a source and gives whether it was there.
@@ -163,11 +179,13 @@ impl ToolRegistry {
         ToolProxy::sealed(self.clone(), grant).narrow(selection)
     }
 
-    /// What is missing now, and why: also tools whose presets cannot be.
+    /// What is missing now, and why: also sources that could not be had, and tools whose presets
+    /// cannot be.
     #[must_use]
     pub fn faults(&self) -> Vec<SourceFault> {
         let (merged, config) = self.current();
-        let mut faults = merged.faults.clone();
+        let mut faults = self.lock().missing.clone();
+        faults.extend(merged.faults.iter().cloned());
         for name in config.presets.tools() {
             let Some(tool) = merged.tools.get(name) else {
                 continue;

@@ -1,5 +1,6 @@
 //! What is connected: skills, the project's programs, MCP servers, and the tools of all.
 
+use outfitter_commands::ProgramStatus;
 use outfitter_mcp::{ServerState, ServerStatus};
 
 use super::check::Check;
@@ -53,7 +54,7 @@ fn programs(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
         let check = Check::warn("commands", still(pending));
         return vec![check.hint("[commands.NAME] timeout_seconds says how long each may take")];
     }
-    let faults = whole.faults();
+    let (faults, status) = (whole.faults(), whole.programs());
     let fault = |name: &str| {
         faults.iter().find(|found| {
             found.source.as_str() == outfitter_commands::SOURCE && found.fault.what == name
@@ -70,9 +71,29 @@ fn programs(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
                     program.program
                 ))
             }
-            None => Check::ok("commands", format!("{name}: {}", program.program)),
+            None => Check::ok("commands", stands(name, &program.program, &status)),
         })
         .collect()
+}
+
+/// How a program stands that has nothing wrong with it.
+fn stands(name: &str, program: &str, all: &[ProgramStatus]) -> String {
+    let Some(status) = all.iter().find(|status| status.name == name) else {
+        return format!("{name}: {program}");
+    };
+    if status.idle {
+        let offers = counted(status.subcommands, "command");
+        return format!("{name}: idle, {offers}; its first call asks it");
+    }
+    let changed = other_than_kept(status.changed.as_deref());
+    format!("{name}: {program}{changed}")
+}
+
+/// What is not as it was kept.
+fn other_than_kept(changed: Option<&str>) -> String {
+    changed.map_or_else(String::new, |changed| {
+        format!("; not what was kept of it: {changed}")
+    })
 }
 
 /// Something that has not answered.
@@ -98,7 +119,10 @@ fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
     };
     let tools = counted(server.tools, "tool");
     match server.status {
-        ServerState::Ready => Check::ok("mcp", format!("{name}: ready, {tools}")),
+        ServerState::Ready => {
+            let changed = other_than_kept(server.changed.as_deref());
+            Check::ok("mcp", format!("{name}: ready, {tools}{changed}"))
+        }
         // No call can be of a server without tools.
         ServerState::Idle if server.tools == 0 => {
             Check::warn("mcp", format!("{name}: idle, it listed no tools"))

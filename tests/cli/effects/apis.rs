@@ -383,22 +383,3 @@ fn what_an_api_cannot_do_without_is_said() {
         ran.shown()
     );
 }
-
-/// A source that was refused is told of where one is whose server is down.
-#[test]
-fn apis_whose_name_an_mcp_server_has_were_refused_in_the_log_only() {
-    let world = World::with(
-        "[mcp.servers.plugin_api]\nbuiltin = \"notes\"\n\
-         [plugin_api]\nallowlist = [\"pets_*\"]\n\
-         [plugin_api.apis.pets]\nopenapi = \"pets.json\"\n",
-    );
-    let document = document("http://127.0.0.1:9").to_string();
-    world.write("here/pets.json", &document);
-    let why = "plugin_api: source is left out: failed to add the source plugin_api: there is one \
-               of that name";
-    let list = world.run_with(&["tools", "list"], &[PATH]);
-    assert!(list.stderr.contains(why), "{}", list.shown());
-    assert!(list.stdout.contains("plugin_api__add"), "{}", list.shown());
-    let doctor = world.run_with(&["doctor"], &[PATH]);
-    assert!(doctor.stdout.contains(why), "{}", doctor.shown());
-}

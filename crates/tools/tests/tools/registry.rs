@@ -301,3 +301,16 @@ async fn a_tailored_spec_changes_what_is_said_and_never_what_is_allowed() {
     let refused = world.output("load_skill", r#"{"skill":"c"}"#).await;
     insta::assert_json_snapshot!(&refused.error);
 }
+
+#[test]
+fn a_source_that_could_not_be_had_is_missed_until_it_is_there() {
+    let registry = ToolRegistry::default();
+    let id = SourceId::new("apis").unwrap();
+    registry.miss(id.clone(), "failed to read it");
+    registry.miss(id, "failed to read it again");
+    assert_eq!(faults(&registry), ["apis/source: failed to read it again"]);
+    let there = source("apis", Trust::Operator, tools(&["call_a"]));
+    registry.add(there).unwrap();
+    assert_eq!(faults(&registry), [""; 0]);
+    assert_eq!(names(&registry).len(), 1);
+}

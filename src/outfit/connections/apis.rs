@@ -8,21 +8,19 @@ use outfitter_builtin::{
     Api, ApiError, ApiSettings, ApiStatus, MAX_DOCUMENT_BYTES, Offer, PLUGIN_APIS, PluginApis,
     fetch_document,
 };
-use outfitter_core::{Fault, chain};
+use outfitter_core::{Fault, ToolSource as _, chain};
 use outfitter_net::reqwest::{Method, Url};
 use outfitter_net::{Client, ClientOptions, NetError, OwnAddresses};
 use outfitter_text::regular_file::read_regular_text;
 use outfitter_tools::is_secret_key;
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
-use super::Outfitter;
+use super::begun::{Answered, State};
+use super::credentials::{NotSet, secrets};
 use crate::config::Config;
 use crate::config::sections::{self, ApiMethod};
 use crate::env::Environment;
-
-/// What stands before the name of a variable, as the last word of a header.
-const FROM_ENVIRONMENT: &str = "env:";
+use crate::outfit::Outfitter;
 
 /// Why an API of the configuration is not there. Reads on after "failed to".
 #[derive(Debug, thiserror::Error)]
@@ -47,14 +45,34 @@ enum NotThere {
     #[error("use its url: {0}")]
     Url(String),
     /// A variable that holds a credential is not set.
-    #[error("send {header} with every call: the variable {variable} is not set")]
-    Variable { header: String, variable: String },
+    #[error(transparent)]
+    Variable(#[from] NotSet),
     /// Neither a document nor a URL and a schema.
     #[error("use it: it has neither `openapi` nor `url` and `schema`")]
     Nothing,
 }
 
 impl Outfitter {
+    /// Reads what APIs offer, once.
+    pub(super) fn begin_apis(&self, state: &mut State) {
+        if state.apis.is_some() || self.config().plugin_api.apis.is_empty() {
+            return;
+        }
+        let (reader, registry) = (self.api_reader(), self.registry.clone());
+        let apis = self.connections.apis.clone();
+        state.apis = Some(self.connections.go_on(async move {
+            if let Some(read) = reader.read_apis().await {
+                let read = Arc::new(read);
+                apis.are(read.clone());
+                let id = read.id().clone();
+                if let Err(refused) = registry.add(read) {
+                    registry.miss(id, format!("failed to {}", chain(&refused)));
+                }
+            }
+            Answered::Yes
+        }));
+    }
+
     /// Where this process listens itself, for who listens: calls of APIs never go there.
     #[must_use]
     pub fn own_addresses(&self) -> &OwnAddresses {
@@ -216,77 +234,9 @@ async fn schema_in(path: &str) -> Result<Value, NotThere> {
     })
 }
 
-/// What is sent with every call, with what the environment holds of it.
-fn secrets(
-    pairs: &std::collections::BTreeMap<String, String>,
-    environment: &Environment,
-) -> Result<Vec<(String, SecretString)>, NotThere> {
-    let each = pairs.iter().map(|(name, text)| {
-        let value = match variable(text) {
-            None => SecretString::from(text.clone()),
-            Some((before, variable)) => {
-                let held = environment.secret(variable);
-                let held = held.ok_or_else(|| NotThere::Variable {
-                    header: name.clone(),
-                    variable: variable.to_owned(),
-                })?;
-                SecretString::from(format!("{before}{}", held.expose_secret()))
-            }
-        };
-        Ok((name.clone(), value))
-    });
-    each.collect()
-}
-
-/// The variable that a text names as its last word, and what stands before it.
-fn variable(text: &str) -> Option<(&str, &str)> {
-    let start = text.rfind(' ').map_or(0, |at| at + 1);
-    let (before, word) = text.split_at(start);
-    let name = word.strip_prefix(FROM_ENVIRONMENT)?;
-    let is_name = !name.is_empty()
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    is_name.then_some((before, name))
-}
-
-/// The secrets among what is sent with every call: what the environment holds, and what stands under
-/// a secret's name.
-pub(super) fn secrets_of(
-    config: &Config,
-    environment: &Environment,
-    is_secret: fn(&str) -> bool,
-) -> Vec<SecretString> {
-    let apis = config.plugin_api.apis.values();
-    let pairs = apis.flat_map(|api| api.headers.iter().chain(&api.query));
-    let of = |(name, text): (&String, &String)| match variable(text) {
-        Some((_, variable)) => environment.secret(variable).into_iter().collect(),
-        // `Bearer abc` is told as `abc`, too.
-        None if is_secret(name) => {
-            let last = text.rsplit(' ').next().unwrap_or_default();
-            vec![text.clone().into(), last.to_owned().into()]
-        }
-        None => Vec::new(),
-    };
-    pairs.flat_map(of).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use rstest::rstest;
-
     use super::*;
-
-    #[rstest]
-    #[case("env:KEY", Some(("", "KEY")))]
-    #[case("Bearer env:MY_KEY_2", Some(("Bearer ", "MY_KEY_2")))]
-    #[case("Bearer env:", None)]
-    #[case("env:2", None)]
-    #[case("env:A B", None)]
-    #[case("xenv:A", None)]
-    #[case("", None)]
-    fn the_last_word_may_name_a_variable(#[case] text: &str, #[case] named: Option<(&str, &str)>) {
-        assert_eq!(variable(text), named);
-    }
 
     #[test]
     fn a_document_that_is_a_pipe_was_waited_for() {
@@ -299,5 +249,36 @@ mod tests {
         let file = dir.path().join("real.json");
         std::fs::write(&file, "{}").unwrap();
         assert_eq!(read_regular_text(&file, 10).unwrap(), "{}");
+    }
+
+    /// It was only in the log; it is told of where an MCP server is that is down.
+    #[tokio::test]
+    async fn apis_that_are_refused_as_a_source_are_missing_with_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.store.data_dir = Some(dir.path().to_owned());
+        let api = sections::Api {
+            url: Some("http://127.0.0.1:9/".to_owned()),
+            schema: Some(serde_json::json!({})),
+            ..sections::Api::default()
+        };
+        config.plugin_api.apis.insert("one".to_owned(), api);
+        let other = PluginApis::new(Vec::new(), Vec::new(), Vec::new()).unwrap();
+        let environment = Environment::of(dir.path(), [("HOME", "/nowhere")]);
+        let whole = crate::Builder::new(config, environment)
+            .source(Arc::new(other))
+            .build()
+            .unwrap();
+        whole.connect().await.unwrap();
+        let faults = whole.faults();
+        let [found] = &faults[..] else {
+            unreachable!("{faults:?}")
+        };
+        assert_eq!(found.source.as_str(), PLUGIN_APIS);
+        assert_eq!(
+            found.fault.why,
+            "failed to add the source plugin_api: there is one of that name"
+        );
+        whole.disconnect().await;
     }
 }
