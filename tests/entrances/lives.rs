@@ -264,7 +264,8 @@ fn a_server_that_ends_ends_its_runs_and_the_next_goes_on(#[values("ndjson", "agu
         body["runId"] = json!("r1");
         body["protocolVersion"] = json!("1.0");
         let mut reply = serving.at.open("POST", "/agui", &[], Some(&body));
-        reply.until_text("begun");
+        // The command itself has the word; only then is the call at work.
+        reply.until_text("outfitter.tool_progress");
         serving.terminate();
         let told = reply.whole().sse();
         let ends = |event: &&Value| event["type"] == "RUN_FINISHED" || event["type"] == "RUN_ERROR";

@@ -92,6 +92,17 @@ impl<'a> Mcp<'a> {
         self.session.as_deref().unwrap()
     }
 
+    /// Calls off what was begun.
+    pub(crate) fn cancel(&self) {
+        let told = json!({
+            "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7},
+        });
+        let headers = self.headers(&[]);
+        let headers: Vec<_> = headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        let told = self.at.open("POST", "/mcp", &headers, Some(&told)).whole();
+        told.is(202);
+    }
+
     /// Ends the session.
     pub(crate) fn end(&self) {
         let headers = self.headers(&[]);

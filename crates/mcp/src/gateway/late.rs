@@ -57,6 +57,11 @@ impl Long {
         (told, handle)
     }
 
+    /// Does this beside.
+    pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.take(Box::pin(work)));
+    }
+
     /// Whether there are as many as may be.
     pub(super) fn is_full(&self) -> bool {
         if self.many.load(Ordering::Relaxed) < MOST_LONG {

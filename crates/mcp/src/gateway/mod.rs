@@ -6,12 +6,13 @@
 //!   [`sessions`]: whose session is whose, and which calls are under way
 //! - [`queues`]: one call of a session after the other; [`guard`]: an answer also after a panic
 //! - [`progress`], [`results`]: what happens meanwhile, and what came of it
-//! - [`problem`]: how a request is refused
+//! - [`problem`]: how a request is refused; [`answering`]: what is answered before the end
 //!
 //! The gateway decides nothing: every listing and every call goes to the
 //! [`CallHost`](outfitter_core::CallHost), which takes the principal from the transport and sends
 //! the call down the one pipeline.
 
+mod answering;
 mod guard;
 mod handler;
 mod late;

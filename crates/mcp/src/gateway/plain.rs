@@ -157,14 +157,17 @@ pub(super) fn read(request: &Request<Bytes>) -> Plain {
     }
 }
 
-/// Whether this is a request by itself, which begins no session.
-pub(super) fn is_modern(request: &Request<Bytes>) -> bool {
+/// Whether this names no session, and is of an era that has none.
+pub(super) fn is_by_itself(request: &Request<Bytes>) -> bool {
     let headers = request.headers();
-    let is_by_itself = !headers.contains_key(SESSION_HEADER)
-        && one(headers, VERSION_HEADER).is_some_and(|version| !LEGACY.contains(&version));
-    is_by_itself
-        && serde_json::from_slice::<Named<'_>>(request.body())
-            .is_ok_and(|message| message.method != "initialize")
+    !headers.contains_key(SESSION_HEADER)
+        && one(headers, VERSION_HEADER).is_some_and(|version| !LEGACY.contains(&version))
+}
+
+/// The method of a message that has one.
+pub(super) fn method(message: &[u8]) -> Option<Cow<'_, str>> {
+    let named: Named<'_> = serde_json::from_slice(message).ok()?;
+    Some(named.method)
 }
 
 #[derive(Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
@@ -9,12 +10,16 @@ use http_body_util::Full;
 use outfitter_core::{CallHost, Clock, Principal};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::answering::Answering;
 use super::handler::{Gone, Handler};
 use super::late::{self, Answer, Long, WithoutClient};
-use super::plain::{Era, Plain, PlainCall, is_modern, misfit, read, reply, whole, worth_a_look};
+use super::plain::{
+    Era, Plain, PlainCall, is_by_itself, method, misfit, read, reply, whole, worth_a_look,
+};
 use super::problem::{readable, refuse};
 use super::queues::NoTurn;
 use super::results;
@@ -64,6 +69,9 @@ impl GatewayOptions {
 #[derive(Clone)]
 pub struct McpService(Arc<Gateway>);
 
+/// How long answers may take to be out when the gateway is to end.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// When the library gives the head of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
@@ -81,6 +89,7 @@ struct Gateway {
     sessions: Sessions,
     hosts: Vec<String>,
     long: Arc<Long>,
+    answering: Arc<Answering>,
     stop: CancellationToken,
 }
 
@@ -112,6 +121,7 @@ impl McpService {
             sessions: Sessions::default(),
             hosts,
             long: Arc::default(),
+            answering: Arc::default(),
             stop,
         }))
     }
@@ -126,9 +136,18 @@ impl McpService {
         self.0.handle(request).await
     }
 
-    /// Ends every stream and every session, for the end of the server.
+    /// Ends every stream and every session, for the end of the server, once the answers to calls
+    /// that have ended are out. A call that has not ended is waited for no longer than a second.
     pub fn stop(&self) {
-        self.0.stop.cancel();
+        let (answering, stop) = (self.0.answering.clone(), self.0.stop.clone());
+        if answering.is_none() || Handle::try_current().is_err() {
+            return stop.cancel();
+        }
+        self.0.long.spawn(async move {
+            // What is still not answered then is cut off.
+            let _ = tokio::time::timeout(LAST_ANSWERS, answering.until_none()).await;
+            stop.cancel();
+        });
     }
 }
 
@@ -179,12 +198,19 @@ impl Gateway {
                         None => refuse(StatusCode::BAD_REQUEST, &why),
                     };
                 }
-                let head = match is_modern(&request) {
+                let method = method(request.body());
+                let one = (method.as_deref() == Some("tools/call")).then(|| self.answering.begin());
+                // An `initialize` is answered at once, with the name of its session in the head.
+                let head = match is_by_itself(&request) && method.as_deref() != Some("initialize") {
                     true => Head::WithFirstWord,
                     false => Head::AtOnce,
                 };
                 let request = request.map(Full::<Bytes>::from);
-                self.ask_library(request, who, named, head).await
+                let answer = self.ask_library(request, who, named, head).await;
+                match one {
+                    Some(one) => one.with(answer),
+                    None => answer,
+                }
             }
         }
     }
