@@ -73,10 +73,10 @@ fn show(at: &Invocation<'_>, args: &ShowArgs) -> Result<ExitCode, Stop> {
     } else if at.global.json {
         let line =
             encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
-        let list: Vec<serde_json::Value> =
+        let list: Vec<Value> =
             serde_json::from_slice(&line).map_err(|error| Failure::of(Code::Internal, &error))?;
         at.out
-            .document(list.first().unwrap_or(&serde_json::Value::Null))?;
+            .document(list.first().unwrap_or(&Value::Null))?;
     } else {
         at.out.data(&tables::tool(&tool, at.out.stdout))?;
     }
@@ -244,7 +244,7 @@ fn said(at: &Invocation<'_>, output: &ToolOutput) -> Result<ExitCode, Stop> {
         })?)?;
     } else if let Some(result) = &output.result {
         match result {
-            serde_json::Value::String(text) => at.out.data(&format!("{text}\n"))?,
+            Value::String(text) => at.out.data(&format!("{text}\n"))?,
             other => at.out.document(other)?,
         }
     }
