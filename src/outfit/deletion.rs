@@ -8,7 +8,7 @@ use outfitter_core::{Scope, SessionId};
 use outfitter_process::remains::remove_tree_in_pool;
 
 use super::channels::Inboxes;
-use super::forget::MOST_LOOKED_AT;
+use super::folders::MOST_LOOKED_AT;
 use super::lock::Purpose;
 use super::{Outfitter, SessionLock};
 
@@ -31,11 +31,8 @@ impl Belongings for Outfitter {
     async fn empty(&self, scope: &Scope, session: &SessionId) -> LeftBehind {
         let mut left = LeftBehind::default();
         let workspace = self.served_workspace(scope, session);
-        // One that was never served has none, on another machine neither.
-        if workspace.symlink_metadata().is_ok() {
-            left.elsewhere
-                .extend(self.forget_remote(scope, session).await);
-        }
+        left.elsewhere
+            .extend(self.forget_remote(scope, session).await);
         let letters = Inboxes::new(&self.data_dir, self.log.clone());
         let folders = [
             ("its folder stays", self.session_dir(scope, session)),

@@ -8,6 +8,7 @@ use outfitter_core::{Scope, Seq, SessionId, StoreError};
 use outfitter_process::remains::{Removed, StaysBehind, remove_tree, remove_tree_in_pool};
 use outfitter_sandbox::occupied::Vacant;
 
+use super::folders::{Folders, MOST_LOOKED_AT, cut, folders, looked};
 use super::{Outfitter, SessionLock};
 
 /// The folders of sessions that are kept.
@@ -15,9 +16,6 @@ const SESSIONS: &str = "sessions";
 
 /// The folders of what is done in no session.
 const PASSING: &str = "passing";
-
-/// The most folders that are looked at, of each kind.
-pub(super) const MOST_LOOKED_AT: usize = 10_000;
 
 /// What lies there, though no program is at work on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +26,11 @@ pub struct Leftovers {
     pub unknown: Vec<PathBuf>,
     /// Sessions whose deletion was broken off, or could not remove everything.
     pub half_deleted: Vec<SessionId>,
+    /// Folders of sessions on other machines that the configuration does not name now, one sentence
+    /// each.
+    pub elsewhere: Vec<String>,
+    /// Why there may be more, one sentence each.
+    pub unread: Vec<String>,
 }
 
 impl Outfitter {
@@ -61,29 +64,45 @@ impl Outfitter {
 
     /// Removes the folders of calls in no session whose program was killed.
     pub async fn sweep_passing(&self) {
-        let root = self.data_dir.join(PASSING);
-        let swept = tokio::task::spawn_blocking(move || {
-            for folder in folders(&root) {
-                told(&folder, remove_vacant(&folder));
+        let seen = looked(&self.data_dir.join(PASSING), |root| {
+            let seen = folders(root);
+            for folder in &seen.found {
+                told(folder, remove_vacant(folder));
             }
-        });
-        // A panic there is in the log.
-        let _ = swept.await;
+            seen
+        })
+        .await;
+        for why in seen.unread {
+            tracing::warn!("what killed programs left is not all removed: {why}");
+        }
     }
 
     /// What lies there and belongs to nobody.
     pub async fn leftovers(&self) -> Leftovers {
+        let passing = vacant(&self.data_dir.join(PASSING)).await;
+        let sessions = vacant(&self.data_dir.join(SESSIONS)).await;
+        let all = self.all_elsewhere(&self.data_dir.join(SESSIONS)).await;
+        let (elsewhere, more_unread) = all;
+        let mut unread = [passing.unread, sessions.unread, more_unread].concat();
+        unread.dedup();
+        let locks = self.locks(&self.local_scope());
+        let half_deleted = SessionLock::marked(&locks, MOST_LOOKED_AT);
+        if half_deleted.len() == MOST_LOOKED_AT {
+            unread.push(cut(&locks, MOST_LOOKED_AT));
+        }
         Leftovers {
-            passing: vacant(self.data_dir.join(PASSING)).await,
-            unknown: self.unknown().await,
-            half_deleted: SessionLock::marked(&self.locks(&self.local_scope()), MOST_LOOKED_AT),
+            passing: passing.found,
+            unknown: self.unknown(sessions.found).await,
+            half_deleted,
+            elsewhere,
+            unread,
         }
     }
 
-    /// Folders of sessions that no program is in and that are in no log.
-    async fn unknown(&self) -> Vec<PathBuf> {
+    /// Those of sessions that are in no log.
+    async fn unknown(&self, folders: Vec<PathBuf>) -> Vec<PathBuf> {
         let mut unknown = Vec::new();
-        for folder in vacant(self.data_dir.join(SESSIONS)).await {
+        for folder in folders {
             let Some((scope, session)) = self.whose(&folder) else {
                 continue;
             };
@@ -109,31 +128,16 @@ fn scope_path(scope: &Scope) -> PathBuf {
     Path::new(&segment(scope.tenant.as_str())).join(segment(scope.subject.as_str()))
 }
 
-/// Those of them that no program is in.
-async fn vacant(root: PathBuf) -> Vec<PathBuf> {
-    let vacant = tokio::task::spawn_blocking(move || {
-        let mut folders = folders(&root);
-        folders.retain(|folder| Vacant::take(folder).is_some());
+/// The folders there that no program is in.
+async fn vacant(root: &Path) -> Folders {
+    looked(root, |root| {
+        let mut folders = folders(root);
         folders
-    });
-    vacant.await.unwrap_or_default()
-}
-
-/// The folders in a directory of tenants and subjects.
-pub(super) fn folders(root: &Path) -> Vec<PathBuf> {
-    let inside = |path: &Path| {
-        let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-        entries
-            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-            .map(|entry| entry.path())
-            .collect::<Vec<_>>()
-    };
-    inside(root)
-        .iter()
-        .flat_map(|tenant| inside(tenant))
-        .flat_map(|subject| inside(&subject))
-        .take(MOST_LOOKED_AT)
-        .collect()
+            .found
+            .retain(|folder| Vacant::take(folder).is_some());
+        folders
+    })
+    .await
 }
 
 fn remove_vacant(folder: &Path) -> Result<Removed, StaysBehind> {

@@ -17,6 +17,7 @@ use outfitter_tools::{NativeSource, Pipeline, Presets, SourceFault, ToolRegistry
 use super::channels::{Inboxes, channels};
 use super::connections::Connections;
 use super::contacts::{Programs, ProjectContacts};
+use super::left::LastLook;
 use super::lock::Purpose;
 use super::model::{self, NoModel, OnDemand};
 use super::session::LOCAL;
@@ -66,6 +67,7 @@ pub struct Outfitter {
     pub(super) own: OwnAddresses,
     /// What is connected, once it was needed.
     pub(super) connections: Connections,
+    pub(super) last_look: LastLook,
 }
 
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);

@@ -9,6 +9,7 @@ use outfitter_sandbox::ssh::{self, Identity, LaidPack, Remote, SshSession};
 use outfitter_store::path_segment;
 
 use super::backends::BackendFound;
+use super::elsewhere::{Elsewhere, known};
 use super::{BuildError, Outfitter};
 use crate::config::sections::{Backend, Require, Ssh};
 
@@ -30,6 +31,15 @@ impl Outfitter {
         // Sessions of a server are beside each other; one of the terminal works in the folder itself.
         let is_served = workspace == self.served_workspace(scope, session);
         let own_folder = is_served.then(|| folder_of(scope, session));
+        self.tell_of_elsewhere(scope, session);
+        if let Some(folder) = &own_folder {
+            // Before it is there: what is not written down is never found again.
+            let written = Elsewhere::of(settings, folder).write_down(&session_dir);
+            written.map_err(|source| BuildError::Data {
+                path: session_dir.display().to_string(),
+                source,
+            })?;
+        }
         let passed = self.passed().into_iter();
         let passed = passed.filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -56,9 +66,38 @@ impl Outfitter {
         Ok(opened)
     }
 
-    /// Removes the folder there of a session that was served and is deleted. Says what stays behind,
-    /// one sentence.
-    pub(super) async fn forget_remote(&self, scope: &Scope, session: &SessionId) -> Option<String> {
+    /// Removes the folders that a session which is deleted has on other machines, as far as the
+    /// configuration names them still. Says what stays behind, one sentence each.
+    pub(super) async fn forget_remote(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
+        let mut left = Vec::new();
+        // One that was never served has none there.
+        let mut is_there = self
+            .served_workspace(scope, session)
+            .symlink_metadata()
+            .is_ok();
+        match known(&self.session_dir(scope, session)) {
+            Ok(places) => {
+                let (named, unnamed): (Vec<_>, Vec<_>) =
+                    places.iter().partition(|place| self.is_named(place));
+                is_there |= !named.is_empty();
+                left.extend(unnamed.into_iter().map(|place| {
+                    let at = place.shown();
+                    format!("{at} stays behind: [sandbox] does not name it now")
+                }));
+            }
+            Err(error) => left.push(format!("where it had files before cannot be read: {error}")),
+        }
+        for what in &left {
+            tracing::error!(%session, "of a deleted session {what}");
+        }
+        if is_there {
+            left.extend(self.forget_remote_now(scope, session).await);
+        }
+        left
+    }
+
+    /// The one that the configuration names.
+    async fn forget_remote_now(&self, scope: &Scope, session: &SessionId) -> Option<String> {
         let config = self.config();
         let settings = config.sandbox.ssh.as_ref()?;
         if config.sandbox.backend != Backend::Ssh {

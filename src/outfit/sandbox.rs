@@ -38,6 +38,7 @@ impl Outfitter {
             let remote = Box::pin(self.remote(scope, session, workspace)).await?;
             return Ok(Arc::new(remote));
         }
+        self.tell_of_elsewhere(scope, session);
         let protected = self.protected(scope, session, workspace);
         let most = self.file_limits(scope, session, workspace);
         let supervisor = self.supervisor.clone().filter(|_| self.runs_commands);

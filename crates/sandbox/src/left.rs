@@ -13,6 +13,37 @@ use crate::spool::job_of;
 /// ago goes first.
 pub const ALL_LEFT_SPOOL_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
+/// How many files that cannot be removed are named.
+const TOLD: usize = 3;
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// How many bytes went.
+    pub removed: u64,
+    /// What should have gone and could not, one sentence each.
+    pub stays: Vec<String>,
+    failures: usize,
+}
+
+impl Swept {
+    fn failed(&mut self, file: &Path, error: &std::io::Error) {
+        self.failures += 1;
+        if self.failures <= TOLD {
+            let file = file.display();
+            self.stays
+                .push(format!("{file} cannot be removed: {error}"));
+        }
+    }
+
+    fn tell_of_more(&mut self) {
+        if self.failures > TOLD {
+            let more = self.failures - TOLD;
+            self.stays.push(format!("{more} more cannot be removed"));
+        }
+    }
+}
+
 /// The output of one job.
 struct Left {
     last: SystemTime,
@@ -22,16 +53,16 @@ struct Left {
 
 /// Removes output of sessions that no program is in, the oldest first, until all that these
 /// directories hold of it is within the bound, or the rest is of sessions that are open. Jobs whose
-/// output is gone are known by their names still. Gives how many bytes went.
+/// output is gone are known by their names still.
 #[must_use]
-pub fn keep_within(most: u64, session_dirs: &[PathBuf]) -> u64 {
+pub fn keep_within(most: u64, session_dirs: &[PathBuf]) -> Swept {
     let mut all: Vec<(&PathBuf, Left)> = session_dirs
         .iter()
         .flat_map(|dir| left_in(dir).into_values().map(move |left| (dir, left)))
         .collect();
     let mut held: u64 = all.iter().map(|(_, left)| left.bytes).sum();
     all.sort_by_key(|(_, left)| left.last);
-    let mut gone = 0;
+    let mut swept = Swept::default();
     for (dir, left) in all {
         if held <= most {
             break;
@@ -40,13 +71,19 @@ pub fn keep_within(most: u64, session_dirs: &[PathBuf]) -> u64 {
         let Some(_vacant) = Vacant::take(dir) else {
             continue;
         };
-        let removed = left.files.iter().map(std::fs::remove_file);
-        if removed.fold(true, |all, one| all & one.is_ok()) {
+        let before = swept.failures;
+        for file in &left.files {
+            if let Err(error) = std::fs::remove_file(file) {
+                swept.failed(file, &error);
+            }
+        }
+        if swept.failures == before {
             held -= left.bytes;
-            gone += left.bytes;
+            swept.removed += left.bytes;
         }
     }
-    gone
+    swept.tell_of_more();
+    swept
 }
 
 /// What a session has of its jobs.
@@ -115,13 +152,13 @@ mod tests {
     fn what_was_printed_longest_ago_goes_until_the_rest_is_within_the_bound() {
         let dir = tempfile::tempdir().unwrap();
         let dirs = sessions(dir.path(), &["a", "b", "c", "d"]);
-        assert_eq!(keep_within(404, &dirs), 0);
-        assert_eq!(keep_within(403, &dirs), 101);
+        assert_eq!(keep_within(404, &dirs).removed, 0);
+        assert_eq!(keep_within(403, &dirs).removed, 101);
         assert_eq!(with_output(&dirs), [false, true, true, true]);
-        assert_eq!(keep_within(101, &dirs), 202);
+        assert_eq!(keep_within(101, &dirs).removed, 202);
         assert_eq!(with_output(&dirs), [false, false, false, true]);
-        assert_eq!(keep_within(0, &dirs), 101);
-        assert_eq!(keep_within(0, &dirs), 0);
+        assert_eq!(keep_within(0, &dirs).removed, 101);
+        assert_eq!(keep_within(0, &dirs).removed, 0);
     }
 
     #[test]
@@ -129,9 +166,26 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dirs = sessions(dir.path(), &["a", "b"]);
         let open = Occupied::enter(&dirs[0]).unwrap();
-        assert_eq!(keep_within(0, &dirs), 101);
+        assert_eq!(keep_within(0, &dirs).removed, 101);
         assert_eq!(with_output(&dirs), [true, false]);
         drop(open);
-        assert_eq!(keep_within(0, &dirs), 101);
+        assert_eq!(keep_within(0, &dirs).removed, 101);
+    }
+
+    /// It went on, and nobody was told.
+    #[test]
+    fn what_cannot_be_removed_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let dirs = sessions(dir.path(), &["a", "b"]);
+        let file = dirs[0].join(SPOOLS).join("job_a.out");
+        fs::remove_file(&file).unwrap();
+        fs::create_dir(&file).unwrap();
+        let swept = keep_within(0, &dirs);
+        assert_eq!(swept.removed, 101);
+        assert_eq!(swept.stays.len(), 1, "{swept:?}");
+        assert!(
+            swept.stays[0].starts_with(&format!("{} cannot be removed", file.display())),
+            "{swept:?}"
+        );
     }
 }

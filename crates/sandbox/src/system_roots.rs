@@ -74,8 +74,7 @@ pub(crate) const SYSTEM_CONFIGURATION: &[&str] = &[
 ];
 
 /// And those of `/etc` that have a version in their name, by what stands before and behind it.
-const NUMBERED_CONFIGURATION: &[(&str, &str)] =
-    &[("java-", "-openjdk"), ("python3.", "")];
+const NUMBERED_CONFIGURATION: &[(&str, &str)] = &[("java-", "-openjdk"), ("python3.", "")];
 
 /// Directories with the settings of one version of a program.
 pub(crate) fn numbered_configuration(etc: &Path) -> Vec<PathBuf> {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outfitter_process::{Spawned, SupervisorProgram, spawn};
+use outfitter_process::{Ending, Limit, Spawned, SupervisorProgram, spawn};
 use rstest::rstest;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -202,6 +202,32 @@ async fn what_outlives_even_sigkill_is_reported() {
     assert_eq!(exit.survivors, [pid]);
     freezer.thaw();
     assert!(gone(&mark), "the signal that was sent ends it then");
+}
+
+/// No shell stands between it and us, whose exit code could say so as well.
+#[tokio::test]
+async fn a_program_that_writes_too_much_into_one_file_is_ended_by_the_kernels_own_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("file");
+    let mut spec = crate::output::shell("", dir.path());
+    spec.argv = ["dd", "if=/dev/zero", "bs=64k", "count=64"]
+        .map(Into::into)
+        .to_vec();
+    spec.argv.push(format!("of={}", file.display()).into());
+    spec.limits.file_bytes = 1 << 20;
+    let mut spawned = spawn(&SupervisorProgram::at(TESTKIT), spec).await.unwrap();
+    let exit = spawned.child.wait().await.unwrap();
+    assert_eq!(exit.ending, Ending::Signal(25), "SIGXFSZ: {exit:?}");
+    assert_eq!(std::fs::metadata(&file).unwrap().len(), 1 << 20);
+    let reached: Vec<(Limit, &str)> = exit
+        .reached
+        .iter()
+        .map(|reached| (reached.limit, reached.said.as_str()))
+        .collect();
+    assert_eq!(
+        reached,
+        [(Limit::FileSize, "no file may have more than 1 MiB")]
+    );
 }
 
 /// A control group of version 1 whose members can be frozen.
