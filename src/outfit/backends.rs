@@ -48,6 +48,17 @@ impl Outfitter {
         Ok(vec![local, bubblewrap(found), passthrough, remote])
     }
 
+    /// How much file tools may fill and what counts, where it is bounded.
+    #[must_use]
+    pub fn quota_in_words(&self) -> Option<String> {
+        let most = self.config().files.quota_mb?;
+        Some(format!(
+            "file tools may fill {most} MiB ([files] quota_mb): under `outfitter serve` all that is \
+             in a session's workspace counts, elsewhere what they have added since the program \
+             began, each time anew; no command is held to it"
+        ))
+    }
+
     /// What the commands of a session in the current directory would reach, and why, list by list.
     /// Nothing is made.
     ///
@@ -99,6 +110,9 @@ impl Outfitter {
                 },
             ],
         )];
+        if let Some(quota) = self.quota_in_words() {
+            notes.push(note("quota", "What file tools may fill.", vec![quota]));
+        }
         if backend == Backend::Ssh {
             let built = "HOME and PATH of the account, LANG=C.UTF-8, GIT_TERMINAL_PROMPT=0";
             let passed = config.sandbox.env.iter();

@@ -153,8 +153,7 @@ impl Conversations<'_> {
     /// # Errors
     /// [`ConversationError`].
     pub async fn clear(&self, session: &SessionId) -> Result<(), ConversationError> {
-        let held = self.0.hold_to_delete(session)?;
-        let _held = held.map_err(not_held)?;
+        let _held = self.0.hold_to_delete(session)??;
         match self.0.delete(session).await {
             Ok(_) | Err(DeleteError::Store(StoreError::NotFound(_))) => Ok(()),
             Err(DeleteError::Store(error)) => Err(error.into()),
@@ -163,8 +162,7 @@ impl Conversations<'_> {
     }
 
     fn hold(self, session: &SessionId) -> Result<crate::SessionLock, ConversationError> {
-        let held = self.0.hold(session)?;
-        held.map_err(not_held)
+        Ok(self.0.hold(session)??)
     }
 
     async fn stored(self, session: &SessionId) -> Result<Stored, StoreError> {
@@ -239,10 +237,12 @@ impl Conversations<'_> {
     }
 }
 
-fn not_held(why: NotHeld) -> ConversationError {
-    match why {
-        NotHeld::InUse(_) => ConversationError::InUse,
-        NotHeld::HalfDeleted(_) => ConversationError::HalfDeleted,
+impl From<NotHeld> for ConversationError {
+    fn from(why: NotHeld) -> Self {
+        match why {
+            NotHeld::InUse(_) => Self::InUse,
+            NotHeld::HalfDeleted(_) => Self::HalfDeleted,
+        }
     }
 }
 

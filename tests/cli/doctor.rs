@@ -147,7 +147,7 @@ fn every_row_there_is_has_its_name_in_the_schema() {
     let world = World::with(
         "[mcp.servers.notes]\nbuiltin = \"notes\"\n[commands.gone]\nprogram = \"gone\"\n\
          [plugin_api]\nallowlist = [\"api\"]\n\
-         apis.api = { url = \"http://127.0.0.1:1/\", schema = {} }\n\
+         apis.api = { url = \"http://127.0.0.1:1/\", schema = {} }\n[files]\nquota_mb = 7\n\
          [sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\nhost = \"127.0.0.1\"\nport = 1\n\
          user = \"nobody\"\nkey_file = \"k\"\nknown_hosts = \"k\"\nworkspace = \"/w\"\n",
     );
@@ -165,4 +165,22 @@ fn every_row_there_is_has_its_name_in_the_schema() {
     for what in found {
         assert!(words.contains(&format!("`{what}`")), "{what}: {words}");
     }
+}
+
+#[test]
+fn what_a_quota_counts_is_said_where_it_is_looked_at() {
+    assert_eq!(rows(&World::new(), "files"), []);
+    let world = World::with("[files]\nquota_mb = 7\n");
+    let said = rows(&world, "files");
+    let [(status, quota)] = said.as_slice() else {
+        panic!("{said:?}");
+    };
+    assert_eq!(status, "ok");
+    assert!(quota.starts_with("file tools may fill 7 MiB "), "{quota}");
+    assert!(
+        quota.contains("elsewhere what they have added since the program began"),
+        "{quota}"
+    );
+    let notes = world.run(&["config", "explain", "--json"]).json()["notes"].clone();
+    assert_eq!(notes["sandbox_quota"][0], quota.as_str(), "{notes:#}");
 }

@@ -50,7 +50,7 @@ pub(crate) struct Report {
 /// One thing that was looked at.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Check {
-    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `plugin_api`, `commands`, `store`, `leftovers`, `sandbox`,
+    /// What: `configuration`, `model`, `tools`, `skills`, `mcp`, `plugin_api`, `commands`, `store`, `leftovers`, `sandbox`, `files`,
     /// `browser`, and each backend of it by its name: `local`, `bwrap`, `ssh`, `passthrough`; `connections` where they cannot be
     /// looked at.
     pub(super) what: &'static str,

@@ -278,5 +278,7 @@ async fn sandbox(whole: &Outfitter) -> Vec<Check> {
         let finding = "commands are not isolated, so each would need an approval";
         checks.push(Check::warn(what, finding).hint("set [sandbox] backend = \"local\""));
     }
+    let quota = whole.quota_in_words().into_iter();
+    checks.extend(quota.map(|quota| Check::ok("files", quota)));
     checks
 }
