@@ -2,6 +2,7 @@
 
 mod documents;
 mod hops;
+mod refused_uploads;
 mod replies;
 mod requests;
 mod server;
