@@ -1,19 +1,21 @@
 //! Deletions that end in the middle, at every step.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use axum::body::Bytes;
-use outfitter_agent::{Belongings, Deletion, LeftBehind};
+use outfitter_agent::{Belongings, Deletion, LeftBehind, SessionSource as _};
 use outfitter_core::{
-    Append, AppendError, ArtifactChunk, ArtifactError, ArtifactId, ArtifactStore, Log, Mention,
-    Message, MessageId, MessageRole, NewArtifact, Page, PageRequest, Scope, Seq, SessionId,
-    Sessions, StoreError,
+    Append, AppendError, ArtifactChunk, ArtifactError, ArtifactId, ArtifactStore, CallHostError,
+    Log, Mention, Message, MessageId, MessageRole, NewArtifact, Page, PageRequest, Principal, Role,
+    Scope, Seq, SessionId, Sessions, StoreError,
 };
+use outfitter_server::SessionHolds as _;
 use tokio::sync::Notify;
 
-use super::{NotHeld, Outfitter};
+use super::{NotHeld, Outfitter, Served};
 use crate::Builder;
 use crate::config::Config;
 use crate::env::Environment;
@@ -304,4 +306,36 @@ async fn to_clear_a_conversation_that_is_not_there_left_a_file_for_it() {
     let whole = outfitter(dir.path());
     whole.conversations().clear(&session()).await.unwrap();
     assert_eq!(left(dir.path()), [] as [PathBuf; 0]);
+}
+
+/// A server opens a session before it holds it.
+#[tokio::test]
+async fn a_session_deleted_between_its_opening_and_its_holding_ran_in_folders_that_were_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    made(dir.path()).await;
+    let whole = Arc::new(outfitter(dir.path()));
+    let (scope, session) = (whole.local_scope(), session());
+    let who = Arc::new(Principal {
+        tenant: scope.tenant.clone(),
+        subject: scope.subject.clone(),
+        role: Role::User,
+        channel: "http".into(),
+        stream: None,
+    });
+    let served = Served::new(whole);
+    served.open(who.clone(), &session).await.unwrap();
+    let other = outfitter(dir.path());
+    let held = other.hold_to_delete(&session).unwrap().unwrap();
+    assert!(matches!(
+        served.hold(&scope, &session),
+        Err(CallHostError::Busy(_))
+    ));
+    other.delete(&session).await.unwrap();
+    drop(held);
+    assert!(matches!(
+        served.hold(&scope, &session),
+        Err(CallHostError::Busy(_))
+    ));
+    served.open(who, &session).await.unwrap();
+    assert!(served.hold(&scope, &session).is_ok());
 }
