@@ -248,20 +248,20 @@ impl Resolve for Inward {
 
 #[rstest]
 #[case::by_its_name(
-    Some(&["db.internal"][..]),
+    Some(&["db.example"][..]),
     false,
     "[sandbox] network opens a private address by itself only, not by a name that leads to it; the \
      operator can write `\"10.0.0.5\"` into `network` under [sandbox], and then it is fetched by \
      10.0.0.5"
 )]
 #[case::by_both(
-    Some(&["db.internal", "10.0.0.0/8"][..]),
+    Some(&["db.example", "10.0.0.0/8"][..]),
     false,
     "[sandbox] network opens a private address by itself only, not by a name that leads to it; \
      fetch it by 10.0.0.5"
 )]
 #[case::by_both_where_private_ones_are_closed(
-    Some(&["db.internal", "10.0.0.5"][..]),
+    Some(&["db.example", "10.0.0.5"][..]),
     true,
     "[sandbox] network opens a private address by itself only, not by a name that leads to it; the \
      operator can write `block_private = false` under [web], and then it is fetched by 10.0.0.5"
@@ -288,7 +288,7 @@ async fn a_refused_private_name_did_not_say_what_to_write(
         ..ClientOptions::default()
     });
     let fetcher = Fetcher::with_client(&options, client.unwrap());
-    let args = json!({"urls": ["http://db.internal/"]});
+    let args = json!({"urls": ["http://db.example/"]});
     let outcome = call(&FetchWebpages::new(Arc::new(fetcher)), &reader(), args).await;
     let error = &outcome.unwrap().result["results"][0]["error"];
     assert_eq!(error["code"], "not_permitted");

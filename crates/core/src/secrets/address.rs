@@ -171,6 +171,8 @@ struct Address<'t> {
 /// The addresses of a text, also those without a scheme and those with the slashes of JSON.
 fn addresses(text: &str, whole: bool) -> impl Iterator<Item = Address<'_>> {
     let slashes = text.match_indices("//").chain(text.match_indices(r"\/\/"));
+    // Of a text without a break, however many addresses there are in it.
+    let mut word = 0..0;
     slashes.filter_map(move |(at, slashes)| {
         let before = &text[..at];
         let scheme = match before.strip_suffix(':') {
@@ -186,12 +188,15 @@ fn addresses(text: &str, whole: bool) -> impl Iterator<Item = Address<'_>> {
             }
         };
         let start = at + slashes.len();
-        let rest = &text[start..];
-        let end = if whole { rest.len() } else { end_of(rest) };
+        if !word.contains(&start) {
+            let rest = &text[start..];
+            let end = if whole { rest.len() } else { end_of(rest) };
+            word = start..start + end;
+        }
         Some(Address {
             scheme,
             start,
-            rest: &rest[..end],
+            rest: &text[start..word.end],
         })
     })
 }
@@ -272,21 +277,31 @@ fn userinfo(scheme: &str, start: usize, info: &str, found: &mut Vec<Span>) {
 
 /// Parameters whose names or values betray a secret.
 fn parameters(text: &str, whole: bool, nested: usize, found: &mut Vec<Span>) {
+    // The value of a parameter, which may be an address with parameters of its own.
+    let mut outer = 0..0;
     for (at, _) in text.match_indices('=') {
         let Some((before, name)) = name_before(text, at) else {
             continue;
         };
         let start = at + 1;
         let rest = &text[start..];
-        let mut end = if whole { rest.len() } else { end_of(rest) };
         let stops: &[char] = match (whole, before) {
             // A parameter of a path ends with its part of the path.
             (_, b';') => &['&', '#', ';', '?', '/'],
             (true, _) => &['&', '#'],
             (false, _) => &['&', '#', ';'],
         };
-        end = rest[..end].find(stops).unwrap_or(end);
-        let mut value = &rest[..end];
+        let within = before != b';' && outer.contains(&start);
+        let mut value = match within {
+            true => &text[start..outer.end],
+            false => &rest[..rest.find(stops).unwrap_or(rest.len())],
+        };
+        if !within && !whole {
+            value = &value[..end_of(value)];
+        }
+        if !within && before != b';' {
+            outer = start..start + value.len();
+        }
         if !whole && !is_shown(value) {
             value = value.trim_end_matches(TRAILING);
         }
@@ -295,7 +310,7 @@ fn parameters(text: &str, whole: bool, nested: usize, found: &mut Vec<Span>) {
         }
         let name = percent_decoded(name);
         let secret = is_secret_parameter(&name);
-        if secret || is_token(value) || holds_an_address(value, nested) {
+        if secret || is_token(value) || !within && holds_an_address(value, nested) {
             found.push(Span {
                 range: start..start + value.len(),
                 ordinary: !secret || is_ordinary_parameter(&name),
@@ -342,7 +357,13 @@ fn holds_an_address(value: &str, nested: usize) -> bool {
 
 /// Keys in the paths of addresses.
 fn keys(text: &str, whole: bool, found: &mut Vec<Span>) {
+    let mut seen = 0..0;
     for Address { start, rest, .. } in addresses(text, whole) {
+        // Those within another have been looked at with it.
+        if seen.contains(&start) {
+            continue;
+        }
+        seen = start..start + rest.len();
         let path = &rest[..rest.find(['?', '#']).unwrap_or(rest.len())];
         for place in KEY_FOLLOWS {
             let Some(at) = path.find(place) else { continue };
@@ -386,7 +407,11 @@ fn is_known(value: &str) -> bool {
     let variable = value
         .strip_prefix('$')
         .is_some_and(|name| word(name) && !name.contains(|c: char| c.is_ascii_lowercase()));
-    value == REDACTED || value == "…" || variable || filled_in.is_some_and(word) || value.bytes().all(|b| b == b'*')
+    value == REDACTED
+        || value == "…"
+        || variable
+        || filled_in.is_some_and(word)
+        || value.bytes().all(|b| b == b'*')
 }
 
 /// A text with its escapes of addresses undone, as far as it is UTF-8 then.
