@@ -1,14 +1,14 @@
 //! One process at a time works on a session.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use outfitter_core::{Code, SessionId};
 
-/// What is in the file of a session whose deletion has begun. The file of any other is empty.
-const DELETING: &[u8] = b"deleting\n";
+/// How long the file of a session is whose deletion has begun. That of any other is empty. Nothing is
+/// written into it: a length takes no room, so that a session can be deleted to make some.
+const DELETING: u64 = 1;
 
 /// Why a session cannot be held.
 #[derive(Debug, thiserror::Error)]
@@ -85,8 +85,8 @@ impl SessionLock {
 
     /// Marks a session, which whoever calls this holds: its deletion has begun.
     pub(super) fn mark(dir: &Path, session: &SessionId) -> std::io::Result<()> {
-        let mut file = OpenOptions::new().write(true).open(path(dir, session))?;
-        file.write_all(DELETING)?;
+        let file = OpenOptions::new().write(true).open(path(dir, session))?;
+        file.set_len(DELETING)?;
         file.sync_all()
     }
 
@@ -170,6 +170,12 @@ mod tests {
         drop(SessionLock::take(dir.path(), &other).unwrap().unwrap());
         SessionLock::mark(dir.path(), &session).unwrap();
         drop(held);
+        let file = path(dir.path(), &session).metadata().unwrap();
+        assert_eq!(
+            (file.len(), file.blocks()),
+            (DELETING, 0),
+            "the disk may be full"
+        );
         assert_eq!(SessionLock::marked(dir.path(), 9), [session.clone()]);
         let refused = SessionLock::take(dir.path(), &session).unwrap();
         assert!(matches!(refused, Err(NotHeld::HalfDeleted(_))));
