@@ -17,11 +17,24 @@ fn a_session_that_another_process_works_on_is_busy() {
     for args in [
         &["run", "--json", "--session", "s", "me too"][..],
         &["run", "--json", "--session", "s"],
-        &["tools", "call", "calculator", "--json", "--session", "s"],
+        &[
+            "tools",
+            "call",
+            "calculator",
+            "--args",
+            r#"{"expression":"6*7"}"#,
+            "--json",
+            "--session",
+            "s",
+        ],
         &["sessions", "delete", "s", "--json"],
     ] {
         let ran = world.run(args).exits(1);
         assert_eq!(ran.json()["error"]["code"], "busy", "{args:?}");
+        if args[0] == "tools" {
+            // It did not say with which arguments it was not made.
+            assert_eq!(ran.json()["tool_call_args"], json!({"expression": "6*7"}));
+        }
         assert!(ran.stderr.contains("\nhint: "), "{}", ran.stderr);
     }
     // Reading is no work.

@@ -121,26 +121,6 @@ pub struct ToolOutput {
     pub truncated: Option<Truncated>,
 }
 
-impl ToolOutput {
-    /// The output of a call that was never made. Its arguments are left out, as nothing has said
-    /// which of them are sensitive.
-    #[must_use]
-    pub fn unmade(tool: impl Into<String>, call: CallId, error: ErrorInfo) -> Self {
-        Self {
-            tool_name: tool.into(),
-            resolved: None,
-            tool_call_id: call,
-            tool_call_args: Value::Object(serde_json::Map::new()),
-            status: Status::of(error.code),
-            result: None,
-            error: Some(error),
-            ui_hints: None,
-            artifacts: Vec::new(),
-            truncated: None,
-        }
-    }
-}
-
 /// The stable text of a result: all of it that a model reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Projection(pub String);
