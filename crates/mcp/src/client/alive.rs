@@ -8,7 +8,7 @@ use outfitter_core::Cancel;
 use super::attempt::{End, live};
 use super::handshake::{Era, Known};
 use super::link::Live;
-use super::source::Shared;
+use super::shared::Shared;
 
 /// How long is waited before the first new start; each further one waits twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);

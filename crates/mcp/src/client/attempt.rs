@@ -12,13 +12,14 @@ use outfitter_process::{
     ChildError, ChildSpec, Confinement, Ending, Exit, Limits, SpawnError, Spawned, Stdin, spawn,
 };
 
-use super::connection::{Abandoned, Connection, MAX_NOISE_LINES, Read, Unanswered};
+use super::connection::{Abandoned, Connection, Unanswered};
 use super::handshake::{Era, Known, shake};
+use super::hearing::{MAX_NOISE_LINES, Read};
 use super::lines::Lines;
 use super::listing::list;
 use super::outbox::Outbox;
 use super::server::{Host, StdioServer};
-use super::source::Shared;
+use super::shared::Shared;
 use super::stderr::Ring;
 
 /// How long a server may take to end after its input has ended.

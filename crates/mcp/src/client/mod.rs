@@ -1,10 +1,11 @@
 //! Servers as sources of tools.
 //!
-//! - [`source`], [`alive`]: the source, its task and its state; [`attempt`]: one life of a server's
-//!   process
+//! - [`source`], [`shared`], [`alive`]: the source, what is known of its server, and its task;
+//!   [`attempt`]: one life of a server's process
 //! - [`handshake`], [`listing`]: what is said before a server is ready; [`cache`]: what was, kept for
 //!   servers that are started at their first call
-//! - [`connection`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's pipes
+//! - [`connection`], [`hearing`], [`outbox`], [`lines`], [`wire`]: requests and replies over a child's
+//!   pipes
 //! - [`link`], [`tool`], [`content`], [`keep`]: one call, and what came of it
 //! - [`server`], [`status`], [`stderr`]: what the operator says and reads
 //!
@@ -17,12 +18,14 @@ mod cache;
 mod connection;
 mod content;
 mod handshake;
+mod hearing;
 mod keep;
 mod lines;
 mod link;
 mod listing;
 mod outbox;
 mod server;
+mod shared;
 mod source;
 mod status;
 mod stderr;
