@@ -96,7 +96,8 @@ fn a_session_was_deleted_under_the_command_that_a_server_ran_in_it() {
     let error = &refused.json()["error"];
     assert_eq!(error["code"], "busy", "{}", refused.shown());
     let hint = error["hint"].as_str().unwrap();
-    assert!(hint.contains("DELETE /v1/sessions/ID"), "{hint}");
+    let way = format!("`DELETE /v1/sessions/{session}`");
+    assert!(hint.contains(&way), "{hint}");
     assert!(runs(&mark) && left(&world, session) == before);
     // Nor does a run elsewhere end it.
     let run = ["run", "--session", session, "--json", "go"];
