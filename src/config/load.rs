@@ -58,7 +58,7 @@ pub struct Found {
     /// What can not work as things stand on this machine: files and folders that are named and not
     /// there. What does not need them works without.
     pub missing: Vec<Problem>,
-    /// What does not work now and may later: programs that are not found.
+    /// What does not work now and may later: programs that are not found, variables that are not set.
     pub warnings: Vec<Problem>,
 }
 
@@ -211,6 +211,9 @@ impl Layers {
             let Some(key) = Catalogue::get().find(&setting.path) else {
                 continue;
             };
+            if key.names && !matches!(setting.source, Source::File(_)) {
+                once(&mut setting.value);
+            }
             let wrong = key.check(&setting.value);
             let whole = wrong.iter().any(|wrong| wrong.within.is_empty());
             // From behind, so that places before it stay what they are.
@@ -319,6 +322,14 @@ impl Layers {
             }
             Config::default()
         })
+    }
+}
+
+/// Leaves out what is there twice: lists of flags and variables are often put together by programs.
+fn once(list: &mut Value) {
+    let mut seen = std::collections::BTreeSet::new();
+    if let Value::Array(items) = list {
+        items.retain(|item| seen.insert(item.to_string()));
     }
 }
 

@@ -2,8 +2,8 @@
 //! programs.
 //!
 //! None of it is a fault of the configuration by itself, so a command that does not need it goes on.
-//! `config check` refuses what is named and not there, but for programs: those may be installed
-//! later, and what needs them says so when it is used.
+//! `config check` refuses what is named and not there, but for programs and variables: those may be
+//! installed, or set, later, and what needs them says so when it is used.
 
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -23,9 +23,9 @@ use crate::helpers;
 /// What is not there.
 #[derive(Debug, Default)]
 pub(super) struct Absent {
-    /// Files, folders and variables.
+    /// Files and folders.
     pub(super) missing: Vec<Problem>,
-    /// Programs.
+    /// Programs and variables.
     pub(super) warnings: Vec<Problem>,
 }
 
@@ -90,7 +90,7 @@ impl Looking<'_> {
     fn variable(&mut self, key: &str, name: &str) {
         // What may be the secret itself was refused without being shown.
         if Format::Variable.accepts(name) && self.env.secret(name).is_none() {
-            self.missing(key, format!("names {name}, which is not set or is empty"));
+            self.warn(key, format!("names {name}, which is not set or is empty"));
         }
     }
 
@@ -107,11 +107,8 @@ impl Looking<'_> {
                 }
             }
         }
-        if let Some(name) = &model.api_key_env
-            && self.env.secret(name).is_none()
-        {
-            let why = format!("names {name}, which is not set or is empty");
-            self.warn("model.api_key_env", why);
+        if let Some(name) = &model.api_key_env {
+            self.variable("model.api_key_env", name);
         }
     }
 
@@ -130,7 +127,8 @@ impl Looking<'_> {
                 self.folder(&format!("commands.{name}.skills_dir"), dir);
             }
         }
-        for (name, server) in &config.mcp.servers {
+        let servers = config.mcp.servers.iter();
+        for (name, server) in servers.filter(|(_, one)| one.enabled && config.mcp.enabled) {
             if let Some(dir) = &server.cwd {
                 self.folder(&format!("mcp.servers.{name}.cwd"), dir);
             }

@@ -144,6 +144,7 @@ fn flag_over_variable_over_alias_over_file_over_default() {
 #[rstest]
 #[case("AGENT_TOOLS", "", "tools.available", json!([]))]
 #[case("AGENT_TOOLS", "calculator, grep", "tools.available", json!(["calculator", "grep"]))]
+#[case("AGENT_TOOLS", "grep,,grep", "tools.available", json!(["grep"]))]
 #[case("AGENT_MEMORY_DATABASE", "c.sqlite3", "store.url", json!("sqlite:ROOT/here/c.sqlite3"))]
 #[case("SAGE_TOOL_PROGRESS_ENABLED", "false", "progress.enabled", json!(false))]
 #[case("SAGE_TOOL_PROGRESS_FLUSH_INTERVAL_MS", "0", "progress.flush_interval_ms", json!(0))]

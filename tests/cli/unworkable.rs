@@ -190,3 +190,25 @@ fn a_program_that_is_not_found_was_not_told() {
     );
     assert_eq!(ran.stderr.lines().count(), 3, "{}", ran.shown());
 }
+
+/// So may a variable be set later.
+#[test]
+fn a_variable_that_is_not_set_was_not_told() {
+    let world = World::with(
+        "[model]\nprovider = \"openai\"\napi_key_env = \"MY_KEY\"\n\
+         [plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {}\n\
+         headers = { Authorization = \"Bearer env:TOKEN\" }\n",
+    );
+    let ran = world.run(&["config", "check", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert_eq!(
+        ran.json()["warnings"],
+        json!([
+            "outfitter.toml:3:1: `model.api_key_env` names MY_KEY, which is not set or is empty",
+            "outfitter.toml:7:13: `plugin_api.apis.a.headers.Authorization` names TOKEN, which is not set or is empty",
+        ])
+    );
+    let set = [("MY_KEY", "k"), ("TOKEN", "t")];
+    let ran = world.run_with(&["config", "check", "--json"], &set);
+    assert!(ran.json().get("warnings").is_none(), "{}", ran.shown());
+}
