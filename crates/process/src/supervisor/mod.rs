@@ -6,9 +6,10 @@
 //! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
 //! new process namespace, so that its death is the death of everything in it.
 //!
-//! - [`limits`], [`cgroup`]: what a tree may use
+//! - [`limits`], [`cgroup`], [`hierarchies`]: what a tree may use
 //! - [`roots`]: paths resolved and opened before anything is confined
 //! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
+//! - [`sockets`]: local sockets, which a read-only mount does not hold
 //! - [`outlet`]: the one way out of a network of its own
 //! - [`landlock`], [`seccomp`]: prepared here, entered by the child
 //! - [`launch`]: fork, the child's last steps, `execve`
@@ -20,6 +21,7 @@ mod cgroup;
 mod control;
 mod devices;
 mod guard;
+mod hierarchies;
 mod landlock;
 mod launch;
 mod limits;
@@ -30,6 +32,7 @@ mod outlet;
 mod reaper;
 mod roots;
 mod seccomp;
+mod sockets;
 mod tree;
 mod wards;
 
@@ -216,7 +219,7 @@ fn supervise_namespaced(
                 child,
                 scope: Scope::Namespace,
                 spared: Spared::Nobody,
-                notes: view.notes(),
+                notes: view.sockets.notes(),
             };
             reaper::run(control, signals, watch, held);
             Ok(())

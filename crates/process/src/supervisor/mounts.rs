@@ -16,8 +16,8 @@ use rustix::mount::{
 
 use super::OrFail;
 use super::devices::{LINKS, NODES, SHARED_MEMORY, SHARED_MEMORY_SIZE};
-use super::landlock_abi;
 use super::roots::{Root, Roots, is_in};
+use super::sockets::Sockets;
 use crate::spec::Network;
 use crate::stage::Stage;
 use crate::sys::{MountAttributes, Recursive, set_mount_attributes};
@@ -29,14 +29,8 @@ const COVERED: [&str; 2] = ["/run", "/tmp"];
 /// Room for the directories that lead to a root below a covered one; nothing else is written there.
 const COVER_SIZE: &str = "1m";
 
-/// More sockets than that, outside of what is covered anyway, are left as they are, and that is said.
-const MAX_SOCKETS: usize = 1024;
-
-/// From this ABI of Landlock on a rule holds those that are not covered, too.
-const HELD_FROM_ABI: i32 = 9;
-
 /// Stand-ins for hidden things, while the view is being built.
-const EMPTY_FILE: &str = "/dev/.empty-file";
+pub(super) const EMPTY_FILE: &str = "/dev/.empty-file";
 const EMPTY_DIRECTORY: &str = "/dev/.empty-directory";
 
 /// What was built, for the Landlock rules that go with it.
@@ -45,8 +39,8 @@ pub(super) struct View {
     pub(super) covered: Vec<PathBuf>,
     /// Device files that are there.
     pub(super) devices: Vec<&'static str>,
-    /// How many local sockets of the machine are not covered, because there are too many.
-    pub(super) uncovered_sockets: usize,
+    /// The local sockets of the machine that were to be covered.
+    pub(super) sockets: Sockets,
 }
 
 /// Builds the view. Afterwards nothing can change it: the child has no capability to mount.
@@ -56,7 +50,7 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
         .filter_map(|path| Path::new(path).canonicalize().ok())
         .collect();
     let sockets = match network {
-        Network::On => sockets(roots, &covered),
+        Network::On => Sockets::listening(roots, &covered),
         // There are none to connect with.
         Network::Off | Network::Alone | Network::Outlet => Sockets::default(),
     };
@@ -110,7 +104,7 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
                 .cloned()
                 .collect::<Vec<_>>(),
         )?;
-        cover_sockets(&sockets.to_cover)?;
+        sockets.cover()?;
     }
     for path in &roots.private {
         covers.push(attach_tmpfs(path, "0755", COVER_SIZE)?);
@@ -132,27 +126,12 @@ pub(super) fn build(roots: &Roots, network: Network) -> Result<View, Failure> {
     Ok(View {
         covered,
         devices,
-        uncovered_sockets: sockets.too_many,
+        sockets,
     })
 }
 
-impl View {
-    /// What of it is less than it should be; for people.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let many = match landlock_abi() {
-            HELD_FROM_ABI.. => 0,
-            _ => self.uncovered_sockets,
-        };
-        let note = format!(
-            "{many} local sockets of this machine were not covered, because more than {MAX_SOCKETS} \
-             listen here: the command could connect to those that it may write to"
-        );
-        Vec::from_iter((many > 0).then_some(note))
-    }
-}
-
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-const READ_ONLY: u64 = WRITABLE | libc::MOUNT_ATTR_RDONLY;
+pub(super) const READ_ONLY: u64 = WRITABLE | libc::MOUNT_ATTR_RDONLY;
 
 const fn attributes(set: u64) -> MountAttributes {
     MountAttributes {
@@ -196,7 +175,7 @@ fn clone_nodes() -> Result<Vec<Tree<'static>>, Failure> {
 }
 
 /// A detached copy of what is at a path below a handle, or of the handle itself, with its mounts.
-fn clone_tree(at: impl AsFd, path: &Path, bits: u64) -> io::Result<OwnedFd> {
+pub(super) fn clone_tree(at: impl AsFd, path: &Path, bits: u64) -> io::Result<OwnedFd> {
     let mount = open_tree(
         at,
         path,
@@ -234,7 +213,7 @@ fn make_place(path: &Path, mount: &OwnedFd) -> io::Result<()> {
     std::fs::File::create_new(path).map(drop)
 }
 
-fn attach(mount: &OwnedFd, path: &Path) -> io::Result<()> {
+pub(super) fn attach(mount: &OwnedFd, path: &Path) -> io::Result<()> {
     Ok(move_mount(
         mount,
         "",
@@ -318,64 +297,6 @@ fn pin_parents(roots: &Roots) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sockets that are in sight.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Sockets {
-    to_cover: Vec<PathBuf>,
-    /// How many more there are.
-    too_many: usize,
-}
-
-/// The sockets with a name that somebody listens on now and that lie in no root and in nothing that is
-/// covered. Read before the view has a `/proc` of its own.
-fn sockets(roots: &Roots, covered: &[PathBuf]) -> Sockets {
-    let listed = std::fs::read_to_string("/proc/self/net/unix").unwrap_or_default();
-    let named = listed
-        .lines()
-        .filter_map(|line| line.find(" /").map(|at| &line[at + 1..]));
-    let found = named
-        .filter_map(|path| Path::new(path).canonicalize().ok())
-        .filter(|path| !roots.opens(path));
-    still_in_sight(found, covered)
-}
-
-/// Those that nothing covers yet, each once: the others take no room from them.
-fn still_in_sight(found: impl Iterator<Item = PathBuf>, covered: &[PathBuf]) -> Sockets {
-    let mut found: Vec<PathBuf> = found.filter(|path| !is_in(path, covered)).collect();
-    found.sort_unstable();
-    found.dedup();
-    let too_many = found.len().saturating_sub(MAX_SOCKETS);
-    found.truncate(MAX_SOCKETS);
-    Sockets {
-        to_cover: found,
-        too_many,
-    }
-}
-
-/// A socket is connected to and not opened, which neither a read-only mount nor Landlock before its
-/// ninth ABI holds back. One that is gone by now needs no cover.
-fn cover_sockets(paths: &[PathBuf]) -> Result<(), Failure> {
-    use std::os::unix::fs::FileTypeExt;
-    let is_socket = |path: &Path| {
-        path.symlink_metadata()
-            .is_ok_and(|found| found.file_type().is_socket())
-    };
-    for path in paths.iter().filter(|path| is_socket(path)) {
-        let stand_in =
-            clone_tree(CWD, Path::new(EMPTY_FILE), READ_ONLY).or_fail(Stage::Mounts, EMPTY_FILE)?;
-        match attach(&stand_in, path) {
-            Err(error) if is_gone(&error) => {}
-            covered => covered.or_fail(Stage::Mounts, &path.to_string_lossy())?,
-        }
-    }
-    Ok(())
-}
-
-/// Whether a path that was there a moment ago leads nowhere now.
-fn is_gone(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR))
-}
-
 /// Covers what must never be read although it lies in a root.
 fn hide(paths: &[PathBuf]) -> Result<(), Failure> {
     for path in paths {
@@ -399,49 +320,4 @@ fn cover_with(stand_in: &str, path: &Path) -> Result<(), Failure> {
     clone_tree(CWD, Path::new(stand_in), READ_ONLY)
         .and_then(|mount| attach(&mount, path))
         .or_fail(Stage::Mounts, &path.to_string_lossy())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sockets_that_are_covered_anyway_left_no_room_for_the_others() {
-        let covered = [PathBuf::from("/run"), PathBuf::from("/tmp")];
-        let hidden = (0..=MAX_SOCKETS).map(|number| PathBuf::from(format!("/run/{number}")));
-        let other = PathBuf::from("/var/lib/database/socket");
-        let found = hidden.chain([other.clone(), other.clone()]);
-        let alone = Sockets {
-            to_cover: vec![other],
-            too_many: 0,
-        };
-        assert_eq!(still_in_sight(found, &covered), alone);
-    }
-
-    #[test]
-    fn sockets_beyond_the_bound_are_counted() {
-        let found = (0..MAX_SOCKETS + 3).map(|number| PathBuf::from(format!("/var/{number}")));
-        let sockets = still_in_sight(found, &[]);
-        assert_eq!(sockets.to_cover.len(), MAX_SOCKETS);
-        assert_eq!(sockets.too_many, 3);
-    }
-
-    #[test]
-    fn a_socket_that_could_not_be_covered_stayed_in_sight_and_nothing_was_said() {
-        let dir = tempfile::tempdir().unwrap();
-        let socket = dir.path().join("socket");
-        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-        // Outside of a view there is nothing to cover it with.
-        let failure = cover_sockets(&[socket]).unwrap_err();
-        assert_eq!(failure.stage, Stage::Mounts);
-        assert!(cover_sockets(&[dir.path().join("gone")]).is_ok());
-    }
-
-    #[test]
-    fn of_what_may_go_wrong_only_a_path_that_is_gone_needs_no_cover() {
-        let is_ignored = |errno| is_gone(&io::Error::from_raw_os_error(errno));
-        assert!([libc::ENOENT, libc::ENOTDIR].into_iter().all(is_ignored));
-        let others = [libc::EPERM, libc::EACCES, libc::ENOSPC, libc::EINVAL];
-        assert!(!others.into_iter().any(is_ignored));
-    }
 }
