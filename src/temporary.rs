@@ -1,15 +1,15 @@
 //! Files that are written beside where they are to be, and put there once they are whole.
 
-use std::error::Error as _;
 use std::io;
 
 /// What went wrong with such a file, without its name: nobody knows that name, and it is gone. Who
 /// tells of it names the file that was to be written.
 pub(crate) fn cause(error: &io::Error) -> String {
-    let named = error.get_ref().and_then(|inner| inner.source());
-    match named {
-        Some(cause) => cause.to_string(),
-        None => error.to_string(),
+    let said = error.to_string();
+    // The name is put behind it by what makes the file, and there is no other way to what is before.
+    match said.split_once(" at path \"") {
+        Some((cause, _)) if error.get_ref().is_some() => cause.to_owned(),
+        Some(_) | None => said,
     }
 }
 
