@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::load::Layers;
-use super::problem::Problems;
+use super::problem::{Problem, Problems};
 
 /// Keys of the table that it cannot do without.
 const NEEDED: [&str; 4] = ["host", "user", "known_hosts", "workspace"];
@@ -51,8 +51,14 @@ pub(super) fn check(layers: &Layers, problems: &mut Problems) {
             problems.needs(&table.source, "sandbox.ssh", "key_file", what);
         }
         (true, true) => {
-            let why = "cannot be beside `key_file`: leave one of them out";
-            problems.say(table.place("agent"), "sandbox.ssh.agent", why);
+            problems.push(Problem {
+                at: table.place("agent").clone(),
+                key: "sandbox.ssh.agent".to_owned(),
+                message:
+                    "`sandbox.ssh` cannot have both `key_file` and `agent`; leave one of them \
+                          out"
+                    .to_owned(),
+            });
         }
         _ => {}
     }
