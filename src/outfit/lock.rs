@@ -176,7 +176,10 @@ mod tests {
             (DELETING, 0),
             "the disk may be full"
         );
-        assert_eq!(SessionLock::marked(dir.path(), 9), [session.clone()]);
+        assert_eq!(
+            SessionLock::marked(dir.path(), 9),
+            std::slice::from_ref(&session)
+        );
         let refused = SessionLock::take(dir.path(), &session).unwrap();
         assert!(matches!(refused, Err(NotHeld::HalfDeleted(_))));
         let held = SessionLock::take_for(Purpose::Deletion, dir.path(), &session);
