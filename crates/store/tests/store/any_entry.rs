@@ -148,7 +148,7 @@ fn output() -> BoxedStrategy<ToolOutput> {
             )| {
                 ToolOutput {
                     tool_name,
-resolved: None,
+                    resolved: None,
                     tool_call_id,
                     tool_call_args,
                     status,
