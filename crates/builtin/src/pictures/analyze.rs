@@ -307,3 +307,23 @@ async fn describe(
     }
     Ok(text.trim().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("a/../b.png", Targets::Reads(vec!["a/../b.png".to_owned()]), Effects::READ)]
+    #[case("art_1", Targets::Arguments, Effects::READ)]
+    #[case("https://a.example/b.png", Targets::Arguments, Effects::of(&[Effect::Read, Effect::Network]))]
+    fn a_picture_in_a_file_was_judged_by_the_text_of_its_path_only(
+        #[case] image: &str,
+        #[case] targets: Targets,
+        #[case] effects: Effects,
+    ) {
+        let tool = AnalyzeImage::new(FileAccess::WORKSPACE, None);
+        let facts = tool.facts(&json!({ "image": image })).unwrap();
+        assert_eq!((facts.targets, facts.effects), (targets, effects));
+    }
+}
