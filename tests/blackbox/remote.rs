@@ -147,6 +147,8 @@ fn the_tree_there_ends_when_the_program_is_killed() {
     let running = world.start(&["run", "--json", "--session", "s", "go"]);
     provider.until_requests(2);
     until_there(&mark);
+    // What is printed comes beside the next request, and not before it.
+    assert!(eventually(|| !outputs(&running.taken().0).is_empty()));
     let task = outputs(&running.taken().0)[0]["result"]["task_id"]
         .as_str()
         .unwrap()
