@@ -75,8 +75,7 @@ fn show(at: &Invocation<'_>, args: &ShowArgs) -> Result<ExitCode, Stop> {
             encoded(|out| outfitter_codec::encode_listing(std::slice::from_ref(&tool), out))?;
         let list: Vec<Value> =
             serde_json::from_slice(&line).map_err(|error| Failure::of(Code::Internal, &error))?;
-        at.out
-            .document(list.first().unwrap_or(&Value::Null))?;
+        at.out.document(list.first().unwrap_or(&Value::Null))?;
     } else {
         at.out.data(&tables::tool(&tool, at.out.stdout))?;
     }

@@ -304,7 +304,7 @@ fn a_table_that_is_right_is_right_and_is_explained() {
         "[sandbox]",
         "[sandbox]\nrequire = \"none\"\nnetwork = true",
     ));
-    std::fs::write(world.work("k"), "a key").unwrap();
+    fs::write(world.work("k"), "a key").unwrap();
     let ran = world.run(&["config", "check"]).exits(0);
     assert!(ran.stderr.is_empty(), "{}", ran.stderr);
     let explained = world.run(&["config", "explain"]).exits(0).stdout;

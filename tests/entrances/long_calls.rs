@@ -42,7 +42,7 @@ fn quiet() -> Value {
 fn file(world: &World, at: &At, name: &str) -> std::path::PathBuf {
     let sessions = at.get("/v1/sessions").is(200).json();
     let id = sessions["sessions"][0]["id"].as_str().unwrap().to_owned();
-    std::path::PathBuf::from(world.data(&format!("files/local/local/{id}/{name}")))
+    world.data(&format!("files/local/local/{id}/{name}"))
 }
 
 fn until(mut is_so: impl FnMut() -> bool) {
