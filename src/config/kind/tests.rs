@@ -51,7 +51,7 @@ fn what_may_be_a_secret_was_shown_where_it_does_not_fit(#[case] kind: Kind, #[ca
     let [wrong] = found.as_slice() else {
         panic!("{found:?}");
     };
-    let check::What::Value(why) = &wrong.what else {
+    let What::Value(why) = &wrong.what else {
         panic!("{wrong:?}");
     };
     assert!(!why.contains("not-a-real"), "{why}");
