@@ -108,8 +108,8 @@ pub use sandbox::{
     Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
 };
 pub use secrets::{
-    AddressCarry, REDACTED, address_secrets, is_secret_key, names_a_secret, redact_addresses,
-    redact_arguments, redact_passwords, redact_value,
+    AddressCarry, REDACTED, address_secrets, is_key_not_name, is_secret_key, names_a_secret,
+    redact_addresses, redact_arguments, redact_passwords, redact_value,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};

@@ -13,6 +13,7 @@ mod value;
 pub use address::{address_secrets, redact_addresses, redact_passwords};
 pub use carry::AddressCarry;
 pub use names::{is_secret_key, names_a_secret};
+pub use shape::is_key_not_name;
 pub use value::{redact_arguments, redact_value};
 
 /// What stands in the place of a secret.

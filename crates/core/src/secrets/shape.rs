@@ -1,13 +1,17 @@
 //! Values that are secrets by how they look, whatever they are called.
 
 /// How the keys of well-known services begin, and what else such a key must have.
-const BEGINNINGS: [(&str, Mix); 29] = [
+const BEGINNINGS: [(&str, Mix); 51] = [
     ("AIza", Mix::Both),
     ("AKIA", Mix::Digits),
     ("ASIA", Mix::Digits),
     ("SG.", Mix::Both),
+    ("csk-", Mix::Digits),
+    ("dckr_pat_", Mix::Both),
     ("dop_v1_", Mix::Digits),
     ("eyJ", Mix::Dots),
+    ("figd_", Mix::Both),
+    ("fw_", Mix::Both),
     ("ghc_", Mix::Digits),
     ("gho_", Mix::Digits),
     ("ghp_", Mix::Digits),
@@ -15,21 +19,39 @@ const BEGINNINGS: [(&str, Mix); 29] = [
     ("ghs_", Mix::Digits),
     ("ghu_", Mix::Digits),
     ("github_pat_", Mix::Digits),
+    ("gldt-", Mix::Digits),
     ("glpat-", Mix::Digits),
     ("glptt-", Mix::Digits),
+    ("glsa_", Mix::Both),
+    ("gsk_", Mix::Both),
     ("hf_", Mix::Both),
+    ("lin_api_", Mix::Both),
     ("npm_", Mix::Both),
+    ("ntn_", Mix::Both),
+    ("nvapi-", Mix::Both),
+    ("phc_", Mix::Both),
     ("pk_live_", Mix::Digits),
+    ("pplx-", Mix::Both),
     ("pypi-", Mix::Both),
+    ("r8_", Mix::Both),
     ("rk_live_", Mix::Digits),
+    ("sbp_", Mix::Digits),
+    ("secret_", Mix::Both),
     ("shpat_", Mix::Digits),
+    ("shpss_", Mix::Digits),
     ("sk-", Mix::Both),
+    ("sk_", Mix::Both),
     ("sk_live_", Mix::Digits),
     ("sk_test_", Mix::Digits),
+    ("tvly-", Mix::Both),
+    ("whsec_", Mix::Both),
+    ("xai-", Mix::Both),
     ("xapp-", Mix::Digits),
     ("xoxa-", Mix::Digits),
     ("xoxb-", Mix::Digits),
     ("xoxp-", Mix::Digits),
+    ("xoxr-", Mix::Digits),
+    ("xoxs-", Mix::Digits),
     ("ya29.", Mix::Digits),
 ];
 
@@ -46,22 +68,43 @@ enum Mix {
 /// The shortest key of any service, without its beginning.
 const MIN_REST: usize = 12;
 
-/// Whether a value is a key of a well-known service, by how it looks.
-pub(super) fn is_token(value: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    BEGINNINGS.iter().any(|(beginning, mix)| {
-        let Some(rest) = value.strip_prefix(beginning) else {
-            return false;
-        };
+impl Mix {
+    fn has(self, rest: &str) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let digits = || rest.bytes().any(|byte| byte.is_ascii_digit());
         rest.len() >= MIN_REST
             && rest.bytes().all(plain)
-            && match mix {
-                Mix::Digits => digits(),
-                Mix::Both => digits() && rest.bytes().any(|byte| byte.is_ascii_uppercase()),
-                Mix::Dots => rest.matches('.').count() == 2,
+            && match self {
+                Self::Digits => digits(),
+                Self::Both => digits() && rest.bytes().any(|byte| byte.is_ascii_uppercase()),
+                Self::Dots => rest.matches('.').count() == 2,
             }
-    }) || is_bot(value)
+    }
+}
+
+/// What follows the beginning of a key of a well-known service, for each such beginning.
+fn rests(value: &str) -> impl Iterator<Item = (Mix, &str)> {
+    let rest = |(beginning, mix): &(&str, Mix)| Some((*mix, value.strip_prefix(beginning)?));
+    BEGINNINGS.iter().filter_map(rest)
+}
+
+/// Whether a value is a key of a well-known service, by how it looks.
+pub(super) fn is_token(value: &str) -> bool {
+    rests(value).any(|(mix, rest)| mix.has(rest)) || is_bot(value)
+}
+
+/// Whether a text that stands where the name of a variable belongs is rather a key of a well-known
+/// service: behind its beginning is a part, in what could be a name one without `_`, that is as long
+/// and as mixed as only keys are.
+///
+/// `npm_config_registry`, `HF_TOKEN_2` and `ASIA_NORTHEAST1_KEY` are names.
+#[must_use]
+pub fn is_key_not_name(text: &str) -> bool {
+    let could_be_a_name = text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    rests(text).any(|(mix, rest)| {
+        let part = rest.split('_').next().unwrap_or_default();
+        mix.has(if could_be_a_name { part } else { rest })
+    })
 }
 
 /// How Telegram puts the key of a bot into a path: `bot123456789:…`.
@@ -97,4 +140,34 @@ pub(super) fn is_random(value: &str) -> bool {
     let digits = value.bytes().any(|byte| byte.is_ascii_digit());
     let letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     value.len() >= SHORTEST && digits && letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_begins_as_a_key_was_one() {
+        for name in [
+            "npm_config_registry",
+            "HF_TOKEN_2",
+            "ASIA_NORTHEAST1_KEY",
+            "secret_access_key_2",
+            "prod-eu",
+        ] {
+            assert!(!is_key_not_name(name), "{name}");
+        }
+        for key in [
+            "hf_aBcDeFgHiJkLmN0pQr",
+            "sk-proj-4eC39HqLyj_WDarjtT1z",
+            "github_pat_11ABCDEFG0abcdefghijkl_0123456789",
+        ] {
+            assert!(is_key_not_name(key) && is_token(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn each_beginning_is_there_once() {
+        assert!(BEGINNINGS.is_sorted_by(|(one, _), (next, _)| one < next));
+    }
 }
