@@ -232,6 +232,7 @@ pub(crate) fn hold(whole: &Outfitter, session: &SessionId) -> Result<SessionLock
         let hint = match why {
             NotHeld::InUse(_) => "wait for it, or use another --session".to_owned(),
             NotHeld::HalfDeleted(id) => format!("`outfitter sessions delete {id}` ends that"),
+            NotHeld::Strange(_) => "`outfitter doctor` says where it is".to_owned(),
         };
         failure.with_hint(hint).into()
     })

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use axum::body::Bytes;
-use outfitter_agent::{Belongings, Deletion, LeftBehind, SessionSource as _};
+use outfitter_agent::{Belongings, Deletion, LeftBehind, Mark, SessionSource as _};
 use outfitter_core::{
     Append, AppendError, ArtifactChunk, ArtifactError, ArtifactId, ArtifactStore, CallHostError,
     Log, Mention, Message, MessageId, MessageRole, NewArtifact, Page, PageRequest, Principal, Role,
@@ -97,8 +97,8 @@ impl Belongings for Stepwise<'_> {
         self.whole.mark(scope, session).await
     }
 
-    async fn is_marked(&self, scope: &Scope, session: &SessionId) -> bool {
-        self.whole.is_marked(scope, session).await
+    async fn marked(&self, scope: &Scope, session: &SessionId) -> Option<Mark> {
+        self.whole.marked(scope, session).await
     }
 
     async fn end_jobs(&self, scope: &Scope, session: &SessionId) -> Vec<String> {
@@ -298,6 +298,67 @@ async fn a_session_whose_artifacts_stay_is_not_called_deleted_and_opens_no_more(
     std::fs::remove_dir(stuck).unwrap();
     whole.finish_deletions().await;
     assert_eq!(left(dir.path()), [] as [PathBuf; 0]);
+}
+
+/// With another store configured there is no log to delete, and that was taken for a log that is gone:
+/// the files went, the mark went, and the log stayed where it was.
+#[tokio::test]
+async fn a_deletion_was_finished_in_a_store_that_never_had_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    made(dir.path()).await;
+    let before = left(dir.path()).len();
+    // Its mark is all that it has done.
+    assert!(ends_before(dir.path(), 1).await);
+    let mut config = Config::default();
+    config.store.data_dir = Some(dir.path().to_owned());
+    config.store.url = Some(format!("sqlite:{}", dir.path().join("other.db").display()));
+    let environment = Environment::of(dir.path(), [("HOME", "/nowhere")]);
+    let other = Builder::new(config, environment).build().unwrap();
+    other.finish_deletions().await;
+    assert_eq!(
+        left(dir.path()).len(),
+        before,
+        "nobody has asked for it here"
+    );
+    let held = other.hold_to_delete(&session()).unwrap().unwrap();
+    let refused = other.delete(&session()).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("its log is not in this store"),
+        "{refused}"
+    );
+    assert_eq!(left(dir.path()).len(), before);
+    drop(held);
+    let whole = outfitter(dir.path());
+    whole.finish_deletions().await;
+    assert_eq!(left(dir.path()), [] as [PathBuf; 0]);
+    let read = whole
+        .log
+        .read(&whole.local_scope(), &session(), Seq(1), 1)
+        .await;
+    assert!(matches!(read, Err(StoreError::NotFound(_))));
+}
+
+/// Any length of the file that holds a session was the order to delete it, with all it had.
+#[tokio::test]
+async fn a_start_deleted_a_session_whose_lock_file_somebody_had_written_to() {
+    let dir = tempfile::tempdir().unwrap();
+    made(dir.path()).await;
+    let whole = outfitter(dir.path());
+    let locks = whole.locks(&whole.local_scope());
+    let file = super::lock::path(&locks, &session());
+    drop(whole.hold(&session()).unwrap().unwrap());
+    std::fs::write(&file, "4711\n").unwrap();
+    let before = left(dir.path()).len();
+    whole.finish_deletions().await;
+    assert_eq!(left(dir.path()).len(), before);
+    let found = whole.leftovers().await;
+    assert_eq!(found.strange_locks, std::slice::from_ref(&file));
+    assert_eq!(found.half_deleted, [] as [SessionId; 0]);
+    for held in [whole.hold(&session()), whole.hold_to_delete(&session())] {
+        assert!(matches!(held.unwrap(), Err(NotHeld::Strange(_))));
+    }
+    std::fs::write(&file, "").unwrap();
+    drop(whole.hold(&session()).unwrap().unwrap());
 }
 
 #[tokio::test]

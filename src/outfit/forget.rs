@@ -9,6 +9,8 @@ use outfitter_process::remains::{Removed, StaysBehind, remove_tree, remove_tree_
 use outfitter_sandbox::occupied::Vacant;
 
 use super::folders::{Folders, MOST_LOOKED_AT, cut, folders, looked};
+use super::lock::path;
+use super::mark::Found;
 use super::{Outfitter, SessionLock};
 
 /// The folders of sessions that are kept.
@@ -26,6 +28,9 @@ pub struct Leftovers {
     pub unknown: Vec<PathBuf>,
     /// Sessions whose deletion was broken off, or could not remove everything.
     pub half_deleted: Vec<SessionId>,
+    /// Files that hold sessions, and have something in them that is no mark of a deletion. Their
+    /// sessions do not open.
+    pub strange_locks: Vec<PathBuf>,
     /// Folders of sessions on other machines that the configuration does not name now, one sentence
     /// each.
     pub elsewhere: Vec<String>,
@@ -86,14 +91,18 @@ impl Outfitter {
         let mut unread = [passing.unread, sessions.unread, more_unread].concat();
         unread.dedup();
         let locks = self.locks(&self.local_scope());
-        let half_deleted = SessionLock::marked(&locks, MOST_LOOKED_AT);
-        if half_deleted.len() == MOST_LOOKED_AT {
+        let not_empty = SessionLock::not_empty(&locks, MOST_LOOKED_AT);
+        if not_empty.len() == MOST_LOOKED_AT {
             unread.push(cut(&locks, MOST_LOOKED_AT));
         }
+        let (strange, half_deleted): (Vec<_>, Vec<_>) = not_empty
+            .into_iter()
+            .partition(|(_, found)| *found == Found::Strange);
         Leftovers {
             passing: passing.found,
             unknown: self.unknown(sessions.found).await,
-            half_deleted,
+            half_deleted: half_deleted.into_iter().map(|(id, _)| id).collect(),
+            strange_locks: strange.iter().map(|(id, _)| path(&locks, id)).collect(),
             elsewhere,
             unread,
         }

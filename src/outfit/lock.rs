@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use outfitter_core::{Code, SessionId};
 
-/// How long the file of a session is whose deletion has begun. That of any other is empty. Nothing is
-/// written into it: a length takes no room, so that a session can be deleted to make some.
-const DELETING: u64 = 1;
+use super::mark::{Found, StoreMark, found, found_at};
 
 /// Why a session cannot be held.
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +19,12 @@ pub enum NotHeld {
         "use the session {0}: its deletion has begun and is not at its end; delete it once more"
     )]
     HalfDeleted(SessionId),
+    /// Its file has something in it that nobody here puts there.
+    #[error(
+        "use the session {0}: its file {0}.lock has something in it and is no mark of a deletion; \
+         look at it, then empty it"
+    )]
+    Strange(SessionId),
 }
 
 impl NotHeld {
@@ -29,7 +33,7 @@ impl NotHeld {
     pub fn code(&self) -> Code {
         match self {
             Self::InUse(_) => Code::Busy,
-            Self::HalfDeleted(_) => Code::Unavailable,
+            Self::HalfDeleted(_) | Self::Strange(_) => Code::Unavailable,
         }
     }
 }
@@ -67,6 +71,7 @@ impl SessionLock {
             let file = OpenOptions::new()
                 .create(true)
                 .truncate(false)
+                .read(true)
                 .write(true)
                 .mode(0o600)
                 .open(path(dir, session))?;
@@ -84,26 +89,35 @@ impl SessionLock {
     }
 
     /// Marks a session, which whoever calls this holds: its deletion has begun.
-    pub(super) fn mark(dir: &Path, session: &SessionId) -> std::io::Result<()> {
+    pub(super) fn mark(dir: &Path, session: &SessionId, mark: StoreMark) -> std::io::Result<()> {
         let file = OpenOptions::new().write(true).open(path(dir, session))?;
-        file.set_len(DELETING)?;
+        file.set_len(mark.length())?;
         file.sync_all()
     }
 
-    /// Whether the deletion of a session has begun.
-    pub(super) fn is_marked(dir: &Path, session: &SessionId) -> bool {
-        std::fs::symlink_metadata(path(dir, session)).is_ok_and(|found| found.len() > 0)
+    /// The mark of a session whose deletion has begun.
+    pub(super) fn marked(dir: &Path, session: &SessionId) -> Option<StoreMark> {
+        match found_at(&path(dir, session)) {
+            Found::Mark(mark) => Some(mark),
+            Found::Nothing | Found::Strange => None,
+        }
     }
 
-    /// The sessions whose deletion has begun, at most so many.
-    pub(super) fn marked(dir: &Path, most: usize) -> Vec<SessionId> {
+    /// Why a session opens for no work, whoever holds it.
+    pub(super) fn closed(dir: &Path, session: &SessionId) -> Result<(), NotHeld> {
+        admits(Purpose::Work, session, found_at(&path(dir, session)))
+    }
+
+    /// The sessions whose file is not as it was made, at most so many, with what is in it.
+    pub(super) fn not_empty(dir: &Path, most: usize) -> Vec<(SessionId, Found)> {
         let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-        let marked = entries.filter_map(|entry| {
+        let found = entries.filter_map(|entry| {
             let name = entry.file_name();
             let session = SessionId::new(name.to_str()?.strip_suffix(".lock")?).ok()?;
-            Self::is_marked(dir, &session).then_some(session)
+            let found = found_at(&path(dir, &session));
+            (found != Found::Nothing).then_some((session, found))
         });
-        marked.take(most).collect()
+        found.take(most).collect()
     }
 
     /// Takes the file of a session away, with its mark, which whoever calls this holds.
@@ -117,14 +131,19 @@ impl SessionLock {
 
 /// Whether a file that is held lets its session be used so.
 pub(super) fn admitted(purpose: Purpose, session: &SessionId, file: &File) -> Result<(), NotHeld> {
-    let is_marked = || file.metadata().is_ok_and(|metadata| metadata.len() > 0);
-    match purpose {
-        Purpose::Work if is_marked() => Err(NotHeld::HalfDeleted(session.clone())),
-        Purpose::Work | Purpose::Deletion => Ok(()),
+    // What cannot be read is not known to be ours.
+    admits(purpose, session, found(file).unwrap_or(Found::Strange))
+}
+
+fn admits(purpose: Purpose, session: &SessionId, found: Found) -> Result<(), NotHeld> {
+    match (found, purpose) {
+        (Found::Nothing, _) | (Found::Mark(_), Purpose::Deletion) => Ok(()),
+        (Found::Mark(_), Purpose::Work) => Err(NotHeld::HalfDeleted(session.clone())),
+        (Found::Strange, _) => Err(NotHeld::Strange(session.clone())),
     }
 }
 
-fn path(dir: &Path, session: &SessionId) -> PathBuf {
+pub(super) fn path(dir: &Path, session: &SessionId) -> PathBuf {
     dir.join(format!("{session}.lock"))
 }
 
@@ -168,17 +187,18 @@ mod tests {
         let (session, other) = (SessionId::new("s").unwrap(), SessionId::new("o").unwrap());
         let held = SessionLock::take(dir.path(), &session).unwrap().unwrap();
         drop(SessionLock::take(dir.path(), &other).unwrap().unwrap());
-        SessionLock::mark(dir.path(), &session).unwrap();
+        let mark = StoreMark::of(None, dir.path());
+        SessionLock::mark(dir.path(), &session, mark).unwrap();
         drop(held);
         let file = path(dir.path(), &session).metadata().unwrap();
         assert_eq!(
             (file.len(), file.blocks()),
-            (DELETING, 0),
+            (mark.length(), 0),
             "the disk may be full"
         );
         assert_eq!(
-            SessionLock::marked(dir.path(), 9),
-            std::slice::from_ref(&session)
+            SessionLock::not_empty(dir.path(), 9),
+            [(session.clone(), Found::Mark(mark))]
         );
         let refused = SessionLock::take(dir.path(), &session).unwrap();
         assert!(matches!(refused, Err(NotHeld::HalfDeleted(_))));
@@ -189,5 +209,19 @@ mod tests {
         SessionLock::forget(dir.path(), &session).unwrap();
         drop(held);
         assert!(SessionLock::take(dir.path(), &session).unwrap().is_ok());
+    }
+
+    #[test]
+    fn a_session_whose_file_has_anything_in_it_is_held_for_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = SessionId::new("s").unwrap();
+        std::fs::write(path(dir.path(), &session), "4711\n").unwrap();
+        for purpose in [Purpose::Work, Purpose::Deletion] {
+            let refused = SessionLock::take_for(purpose, dir.path(), &session).unwrap();
+            assert!(matches!(refused, Err(NotHeld::Strange(_))));
+        }
+        let found = SessionLock::not_empty(dir.path(), 9);
+        assert_eq!(found, [(session.clone(), Found::Strange)]);
+        assert_eq!(SessionLock::marked(dir.path(), &session), None);
     }
 }

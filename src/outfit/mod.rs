@@ -18,6 +18,7 @@ mod idle;
 mod job_lines;
 mod left;
 mod lock;
+mod mark;
 mod model;
 mod names;
 mod outfitter;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use outfitter_agent::ENTRIES_AT_ONCE;
 use outfitter_core::{
     Append, AppendError, Arguments, EntryBody, EventBody, EventSeq, Fence, Message, MessageRole,
     Mode, NewEntry, RunId, RunOutcome, RunOutput, RunStarted, SandboxSummary, Seq, SessionId,
@@ -10,9 +11,6 @@ use outfitter_core::{
 
 use crate::Outfitter;
 use crate::outfit::{BuildError, DeleteError, NotHeld};
-
-/// Entries read at a time.
-const PAGE: u32 = 1_000;
 
 /// The sessions of the person at this machine as lists of messages: what a conversation store has
 /// elsewhere, with its three methods.
@@ -174,7 +172,7 @@ impl Conversations<'_> {
         let (log, scope) = (self.0.log(), self.0.local_scope());
         let mut from = Seq(1);
         loop {
-            let page = match log.read(&scope, session, from, PAGE).await {
+            let page = match log.read(&scope, session, from, ENTRIES_AT_ONCE).await {
                 Ok(page) => page,
                 Err(StoreError::NotFound(_)) => return Ok(stored),
                 Err(error) => return Err(error),
@@ -213,6 +211,7 @@ impl Conversations<'_> {
                 level: "none".to_owned(),
             },
             workflow: None,
+            client_run: None,
         });
         let ended = EventBody::RunFinished {
             outcome: RunOutcome::Success,
@@ -242,6 +241,7 @@ impl From<NotHeld> for ConversationError {
         match why {
             NotHeld::InUse(_) => Self::InUse,
             NotHeld::HalfDeleted(_) => Self::HalfDeleted,
+            NotHeld::Strange(_) => Self::Hold(BuildError::NotHeld(why)),
         }
     }
 }

@@ -8,6 +8,11 @@
 use async_trait::async_trait;
 use outfitter_core::{ArtifactStore, Code, ErrorInfo, Log, Scope, Seq, SessionId, StoreError};
 
+/// Nothing is removed where this is so: the log would be all that stays, and nobody would know of it.
+const LOG_ELSEWHERE: &str = "its log is not in this store: the deletion was begun when another was \
+     configured; configure that one again and delete it there, or, if there is none any more, remove \
+     the file `.lock` of the session from the data directory";
+
 /// What a session has beside its log and its artifacts. Whoever calls this holds the session.
 #[async_trait]
 pub trait Belongings: Send + Sync {
@@ -18,8 +23,8 @@ pub trait Belongings: Send + Sync {
     /// Why it cannot be marked, one sentence.
     async fn mark(&self, scope: &Scope, session: &SessionId) -> Result<(), String>;
 
-    /// Whether its deletion has begun.
-    async fn is_marked(&self, scope: &Scope, session: &SessionId) -> bool;
+    /// Whether its deletion has begun, and where its log was then.
+    async fn marked(&self, scope: &Scope, session: &SessionId) -> Option<Mark>;
 
     /// Ends the commands of it that still run. Says which could not be ended, one sentence each.
     async fn end_jobs(&self, scope: &Scope, session: &SessionId) -> Vec<String>;
@@ -31,31 +36,13 @@ pub trait Belongings: Send + Sync {
     async fn unmark(&self, scope: &Scope, session: &SessionId) -> Vec<String>;
 }
 
-/// A session has nothing beside its log and its artifacts.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoBelongings;
-
-#[async_trait]
-impl Belongings for NoBelongings {
-    async fn mark(&self, _: &Scope, _: &SessionId) -> Result<(), String> {
-        Ok(())
-    }
-
-    async fn is_marked(&self, _: &Scope, _: &SessionId) -> bool {
-        false
-    }
-
-    async fn end_jobs(&self, _: &Scope, _: &SessionId) -> Vec<String> {
-        Vec::new()
-    }
-
-    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
-        LeftBehind::default()
-    }
-
-    async fn unmark(&self, _: &Scope, _: &SessionId) -> Vec<String> {
-        Vec::new()
-    }
+/// What the mark of a deletion that has begun says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The log was in this store.
+    OfThisStore,
+    /// It was in another, which the configuration named then.
+    OfAnother,
 }
 
 /// What of a session could not be removed, one sentence each.
@@ -112,14 +99,20 @@ impl Deletion<'_> {
     /// [`DeleteError`] when there is none, or it cannot be deleted.
     pub async fn run(self, scope: &Scope, session: &SessionId) -> Result<Vec<String>, DeleteError> {
         let belongings = self.belongings;
-        let marked = belongings.is_marked(scope, session).await;
-        if !marked {
+        let marked = belongings.marked(scope, session).await;
+        if marked != Some(Mark::OfThisStore) {
             if let Err(error) = self.log.read(scope, session, Seq(1), 1).await {
-                if matches!(error, StoreError::NotFound(_)) {
-                    // To hold what is not there may have made a file for it.
-                    belongings.unmark(scope, session).await;
-                }
-                return Err(error.into());
+                return Err(match (marked, error) {
+                    (None, StoreError::NotFound(session)) => {
+                        // To hold what is not there may have made a file for it.
+                        belongings.unmark(scope, &session).await;
+                        StoreError::NotFound(session).into()
+                    }
+                    (Some(_), StoreError::NotFound(_)) => {
+                        Stays(vec![LOG_ELSEWHERE.to_owned()]).into()
+                    }
+                    (_, error) => error.into(),
+                });
             }
             let mark = belongings.mark(scope, session).await;
             mark.map_err(|why| Stays(vec![why]))?;
@@ -142,8 +135,8 @@ impl Deletion<'_> {
         }
         match self.log.delete(scope, session).await {
             Ok(()) => {}
-            // An earlier deletion came so far.
-            Err(StoreError::NotFound(_)) if marked => {}
+            // An earlier deletion came so far, in this very store.
+            Err(StoreError::NotFound(_)) if marked == Some(Mark::OfThisStore) => {}
             Err(error) => return Err(error.into()),
         }
         let mut left = left.elsewhere;

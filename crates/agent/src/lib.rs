@@ -45,7 +45,7 @@ mod writer;
 
 pub use actions::{MAX_COMMAND_CHARS, MAX_LABEL_CHARS, MAX_PROMPT_CHARS, MAX_SUGGESTED_ACTIONS};
 pub use agent::{Agent, PartsSwitch};
-pub use deletion::{Belongings, DeleteError, Deletion, LeftBehind, NoBelongings, Stays};
+pub use deletion::{Belongings, DeleteError, Deletion, LeftBehind, Mark, Stays};
 pub use entries::{ENTRIES_AT_ONCE, all_sessions, each_entry, event_of};
 pub use error::{AnswerError, RunError};
 pub use host::{Host, SessionSource};

@@ -24,15 +24,15 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
     let Found {
         loaded,
         problems,
-        missing,
+        failing,
         warnings,
     } = at.look()?;
     if !problems.is_empty() {
         return wrong(at, problems);
     }
     let mut checks = vec![configuration(&loaded)];
-    let absent = missing.iter().chain(&warnings);
-    checks.extend(absent.map(|one| Check::warn("configuration", one.to_string())));
+    let lacking = failing.iter().chain(&warnings);
+    checks.extend(lacking.map(|one| Check::warn("configuration", one.to_string())));
     match loaded.config.store.data_dir {
         Some(_) => {
             let whole = at.build(&loaded)?;
@@ -212,6 +212,15 @@ async fn leftovers(whole: &Outfitter) -> Vec<Check> {
     for why in &left.unread {
         let finding = format!("there may be more than is named here: {why}");
         checks.push(Check::warn(what, finding));
+    }
+    for path in &left.strange_locks {
+        let finding = format!(
+            "{} is not as it was made, and is no mark of a deletion: its session does not open",
+            path.display()
+        );
+        checks.push(Check::warn(what, finding).hint(
+            "look at what is in it and what has put it there, then empty it: nothing of it is needed",
+        ));
     }
     for id in &left.half_deleted {
         let finding = format!("the deletion of the session {id} is not at its end");

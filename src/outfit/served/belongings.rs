@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use outfitter_agent::{Belongings, LeftBehind};
+use outfitter_agent::{Belongings, LeftBehind, Mark};
 use outfitter_core::{SandboxError, Scope, SessionId};
 
 use super::{Served, lock};
@@ -18,8 +18,8 @@ impl Belongings for Served {
         self.whole.mark(scope, session).await
     }
 
-    async fn is_marked(&self, scope: &Scope, session: &SessionId) -> bool {
-        self.whole.is_marked(scope, session).await
+    async fn marked(&self, scope: &Scope, session: &SessionId) -> Option<Mark> {
+        self.whole.marked(scope, session).await
     }
 
     async fn end_jobs(&self, scope: &Scope, session: &SessionId) -> Vec<String> {

@@ -68,9 +68,7 @@ impl Served {
         let (proxy, place) = lock(&self.sessions).take(key, role, || self.sealed(role));
         let opened = place
             .get_or_try_init(|| async {
-                if SessionLock::is_marked(&self.whole.locks(scope), id) {
-                    return Err(BuildError::NotHeld(NotHeld::HalfDeleted(id.clone())));
-                }
+                SessionLock::closed(&self.whole.locks(scope), id).map_err(BuildError::NotHeld)?;
                 create_private_dir(&workspace).map_err(|source| BuildError::Data {
                     path: workspace.display().to_string(),
                     source,
@@ -191,8 +189,8 @@ impl Served {
         match self.holds.take(place, purpose, open) {
             Ok(Ok(lock)) => Ok(Box::new(lock)),
             Ok(Err(NotHeld::InUse(session))) => Err(CallHostError::Busy(session)),
-            Ok(Err(half_deleted @ NotHeld::HalfDeleted(_))) => {
-                Err(unavailable(&BuildError::NotHeld(half_deleted)))
+            Ok(Err(closed @ (NotHeld::HalfDeleted(_) | NotHeld::Strange(_)))) => {
+                Err(unavailable(&BuildError::NotHeld(closed)))
             }
             Err(error) => Err(CallHostError::Unavailable(error.to_info().message)),
         }

@@ -9,8 +9,8 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use outfitter_agent::{
-    Agent, AgentParts, AgentSettings, Host, Limits, NoBelongings, ProgressSettings, Session,
-    SessionSource, Told,
+    Agent, AgentParts, AgentSettings, Belongings, Host, LeftBehind, Limits, Mark, ProgressSettings,
+    Session, SessionSource, Told,
 };
 use outfitter_core::*;
 use outfitter_mcp::{GatewayOptions, McpService};
@@ -267,4 +267,30 @@ pub(crate) async fn soon<F: Future<Output = Option<T>>, T>(mut look: impl FnMut(
         }
     };
     crate::client::patient(ask).await
+}
+
+/// A session has nothing beside its log and its artifacts.
+struct NoBelongings;
+
+#[async_trait]
+impl Belongings for NoBelongings {
+    async fn mark(&self, _: &Scope, _: &SessionId) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn marked(&self, _: &Scope, _: &SessionId) -> Option<Mark> {
+        None
+    }
+
+    async fn end_jobs(&self, _: &Scope, _: &SessionId) -> Vec<String> {
+        Vec::new()
+    }
+
+    async fn empty(&self, _: &Scope, _: &SessionId) -> LeftBehind {
+        LeftBehind::default()
+    }
+
+    async fn unmark(&self, _: &Scope, _: &SessionId) -> Vec<String> {
+        Vec::new()
+    }
 }
