@@ -1,7 +1,6 @@
 //! `artifacts list`, `artifacts get`, and what `tools call --save` writes.
 
 use std::collections::BTreeSet;
-use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -320,11 +319,7 @@ async fn write(
             .with_hint("make the folder first, or name another file")
             .into());
     }
-    let mut file = tempfile::Builder::new()
-        .prefix(".")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder)
-        .map_err(|error| failed(&temporary::cause(&error)))?;
+    let mut file = temporary::beside(folder, mode).map_err(|error| failed(&error))?;
     let mut to = |bytes: &[u8]| {
         Ok(file
             .as_file_mut()

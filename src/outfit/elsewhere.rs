@@ -11,9 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::Outfitter;
 use super::folders::{Folders, looked};
 use crate::config::sections::{Backend, Ssh};
+use crate::temporary;
 
 /// Where it is written down, in the directory of a session.
 const NAME: &str = "elsewhere.json";
+
+/// Where it is put when it cannot be read, for whoever wants to know what it said.
+const UNREADABLE: &str = "elsewhere.unreadable";
 
 /// The most that is read of it.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -65,20 +69,47 @@ impl Elsewhere {
         format!("{workspace}/{folder} of {user} on {host}{port}")
     }
 
-    /// Adds it to what is known of a session.
+    /// Adds it to what is known of a session. What cannot be read is put aside: the session would
+    /// never open again.
     pub(super) fn write_down(self, session_dir: &Path) -> io::Result<()> {
-        let mut folders = known(session_dir)?;
+        let path = session_dir.join(NAME);
+        let mut folders = match known(session_dir) {
+            Ok(folders) => folders,
+            Err(error) if is_broken(&error) => {
+                let aside = session_dir.join(UNREADABLE);
+                tracing::warn!(
+                    %error,
+                    "where a session had files before cannot be read any more, and is put at {}",
+                    aside.display()
+                );
+                fs::rename(&path, aside)?;
+                Vec::new()
+            }
+            Err(error) => return Err(error),
+        };
         if folders.contains(&self) {
             return Ok(());
         }
         folders.push(self);
         let surplus = folders.len().saturating_sub(MOST);
-        folders.drain(..surplus);
-        let text = serde_json::to_vec(&Known { folders })?;
-        let new = session_dir.join(format!("{NAME}.new"));
-        fs::write(&new, text)?;
-        fs::rename(new, session_dir.join(NAME))
+        for forgotten in folders.drain(..surplus) {
+            tracing::warn!(
+                "no more than {MOST} places of a session are known: whoever deletes the one in {} \
+                 will not remove its files at {}",
+                session_dir.display(),
+                forgotten.shown()
+            );
+        }
+        temporary::replace(&path, &serde_json::to_vec(&Known { folders })?)
     }
+}
+
+/// Whether it is not what was written there, as after a power loss, and will never be.
+fn is_broken(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+    )
 }
 
 /// What is written down of a session.
@@ -88,7 +119,8 @@ pub(super) fn known(session_dir: &Path) -> io::Result<Vec<Elsewhere>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
         Ok(found) if !found.is_file() || found.len() > MAX_BYTES => {
-            return Err(io::Error::other("it is not what was written there"));
+            let what = "it is not what was written there";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(_) => {}
     }
@@ -157,6 +189,10 @@ fn of_session(folder: &Path, place: &Elsewhere) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use rstest::rstest;
+
     use super::*;
 
     fn place(host: &str) -> Elsewhere {
@@ -184,13 +220,71 @@ mod tests {
         assert_eq!((last.len(), last.last()), (MOST, Some(&place("99"))));
     }
 
-    #[test]
-    fn what_is_not_ours_is_an_error_and_not_nothing() {
+    /// As a power loss leaves a file that was not on the disk before its name was.
+    #[rstest]
+    #[case::empty(b"")]
+    #[case::zeros(&[0; 40])]
+    #[case::cut(br#"{"folders":[{"host":"#)]
+    #[case::other(b"no json")]
+    fn a_session_never_opened_again_whose_places_could_not_be_read(#[case] bytes: &[u8]) {
         let dir = tempfile::tempdir().unwrap();
-        fs::write(dir.path().join(NAME), "no json").unwrap();
+        fs::write(dir.path().join(NAME), bytes).unwrap();
+        // Nobody takes it for nothing who has to tell what stays behind.
         assert!(known(dir.path()).is_err());
-        assert!(place("a").write_down(dir.path()).is_err());
-        assert_eq!(fs::read(dir.path().join(NAME)).unwrap(), b"no json");
+        let (told, written) = told(|| place("a").write_down(dir.path()));
+        written.unwrap();
+        assert!(told.contains("cannot be read any more"), "{told}");
+        assert_eq!(known(dir.path()).unwrap(), [place("a")]);
+        assert_eq!(fs::read(dir.path().join(UNREADABLE)).unwrap(), bytes);
+    }
+
+    #[test]
+    fn what_lies_there_instead_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(NAME)).unwrap();
+        assert!(known(dir.path()).is_err());
+        place("a").write_down(dir.path()).unwrap();
+        assert_eq!(known(dir.path()).unwrap(), [place("a")]);
+    }
+
+    #[test]
+    fn a_place_too_many_was_forgotten_without_a_word() {
+        let dir = tempfile::tempdir().unwrap();
+        let (said, ()) = told(|| {
+            for host in 0..=MOST {
+                place(&format!("h{host}")).write_down(dir.path()).unwrap();
+            }
+        });
+        assert!(
+            said.contains("/home/agent/work/local/local/one of agent on h0"),
+            "{said}"
+        );
+        assert!(!said.contains("on h1"), "{said}");
+    }
+
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Lines {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What is logged meanwhile.
+    fn told<T>(work: impl FnOnce() -> T) -> (String, T) {
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(move || writer.clone())
+            .finish();
+        let done = tracing::subscriber::with_default(subscriber, work);
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        (text, done)
     }
 
     #[test]

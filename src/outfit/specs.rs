@@ -1,18 +1,16 @@
 //! What servers and programs offer, kept in a file for each below the data directory.
 
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use outfitter_core::{MAX_SPECS_BYTES, SpecCache};
 use outfitter_store::create_private_dir;
+use outfitter_text::regular_file::read_regular_file;
+
+use crate::temporary;
 
 /// The directories below the data directory. One name may be of a server and of a program.
 const SERVERS: &str = "mcp";
 const PROGRAMS: &str = "programs";
-
-/// Whoever may read the data directory, and nobody else.
-const MODE: u32 = 0o600;
 
 /// A file for each source.
 pub(super) struct SpecFiles(PathBuf);
@@ -30,18 +28,8 @@ impl SpecFiles {
 
     fn write(&self, source: &str, specs: &[u8]) -> std::io::Result<()> {
         create_private_dir(&self.0)?;
-        // Another process may keep the same at the same time; each renames its own.
-        let own = format!(".{source}.{}", std::process::id());
-        let own = self.0.join(own);
-        let _stale = std::fs::remove_file(&own);
-        let mut options = std::fs::OpenOptions::new();
-        let file = options.write(true).create_new(true).mode(MODE).open(&own);
-        let written = file.and_then(|mut file| file.write_all(specs));
-        let kept = written.and_then(|()| std::fs::rename(&own, self.file(source)));
-        if kept.is_err() {
-            let _gone = std::fs::remove_file(&own);
-        }
-        kept
+        // Another process may keep the same at the same time; each puts its own there.
+        temporary::replace(&self.file(source), specs)
     }
 
     fn file(&self, source: &str) -> PathBuf {
@@ -51,15 +39,7 @@ impl SpecFiles {
 
 impl SpecCache for SpecFiles {
     fn load(&self, source: &str) -> Option<Vec<u8>> {
-        let file = std::fs::File::open(self.file(source)).ok()?;
-        if !file.metadata().ok()?.is_file() {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        file.take(MAX_SPECS_BYTES as u64 + 1)
-            .read_to_end(&mut bytes)
-            .ok()?;
-        (bytes.len() <= MAX_SPECS_BYTES).then_some(bytes)
+        read_regular_file(&self.file(source), MAX_SPECS_BYTES as u64).ok()
     }
 
     fn keep(&self, source: &str, specs: &[u8]) {
@@ -100,6 +80,11 @@ mod tests {
         assert_eq!(files.load("notes"), None);
         let left = std::fs::read_dir(data.path().join("mcp")).unwrap().count();
         assert_eq!(left, 1, "nothing half done stays");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let pipe = data.path().join("mcp/pipe.json");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        assert_eq!(files.load("pipe"), None, "nobody writes into it");
+        std::fs::remove_file(pipe).unwrap();
         let large = vec![b' '; MAX_SPECS_BYTES + 1];
         files.keep("large", &large);
         assert_eq!(files.load("large"), None);

@@ -161,11 +161,7 @@ fn put(dir: &Path, name: &str, kept: &Kept) -> io::Result<Option<bool>> {
     if waiting >= MOST_WAITING {
         return Ok(None);
     }
-    let file = tempfile::NamedTempFile::with_prefix_in(".", dir);
-    let mut file = file.map_err(|error| io::Error::new(error.kind(), temporary::cause(&error)))?;
-    serde_json::to_writer(file.as_file_mut(), kept)?;
-    file.as_file().sync_all()?;
-    file.persist(dir.join(name)).map_err(|error| error.error)?;
+    temporary::replace(&dir.join(name), &serde_json::to_vec(kept)?)?;
     Ok(Some(waiting == 0))
 }
 
