@@ -1,11 +1,10 @@
 //! What a program said of itself, kept for when it was not asked yet, by the rule of all sources.
 
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{Hash, KeptSpecs, SpecCache, SpecKey, keep_specs, specs_difference};
+use outfitter_process::OnDisk;
 use serde_json::Value;
 
 use crate::describe::{self, Described};
@@ -33,21 +32,34 @@ pub(crate) fn load(host: &Host, settings: &ProgramSettings) -> Kept {
     let read = |document: Value| describe::read(document).ok();
     let key = key(host, settings);
     // That it offered nothing is not worth keeping: no call could ever ask it again.
-    let same = key.and_then(|key| kept.clone().of(&key)).and_then(read);
+    let same = kept.clone().of(&key).and_then(read);
     Kept {
         same: same.filter(|described| !described.subcommands.is_empty()),
         last: read(kept.specs),
     }
 }
 
-/// Keeps what a program says.
-pub(crate) async fn keep(host: &Host, settings: &ProgramSettings, described: &Described) {
+/// Keeps what a program said that had this key before it was asked. One that was replaced meanwhile
+/// may have said it as the one or as the other.
+pub(crate) async fn keep(
+    host: &Host,
+    settings: &ProgramSettings,
+    asked: &Hash,
+    described: &Described,
+) {
     let Some(specs) = host.specs.clone() else {
         return;
     };
     let name = settings.name.clone();
-    let Some(bytes) = key(host, settings).and_then(|key| keep_specs(&key, &described.document))
-    else {
+    if key(host, settings) != *asked {
+        tracing::info!(
+            target: "outfitter::commands",
+            program = name,
+            "what it offers is not kept: its files have changed while it was asked"
+        );
+        return;
+    }
+    let Some(bytes) = keep_specs(asked, &described.document) else {
         tracing::warn!(target: "outfitter::commands", program = name, "what it offers is not kept");
         return;
     };
@@ -76,47 +88,23 @@ fn by_name(all: &[(String, Value)]) -> Vec<(&str, &Value)> {
         .collect()
 }
 
-/// Which program it is: what it is started as, and its files as they are on disk now; none where
-/// it is not there.
-fn key(host: &Host, settings: &ProgramSettings) -> Option<Hash> {
-    let program = found(host, settings)?;
+/// Which program it is: what it is started as, and its files as they are on disk now.
+pub(crate) fn key(host: &Host, settings: &ProgramSettings) -> Hash {
     let mut names: Vec<&str> = settings.env.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     let args: Vec<&[u8]> = settings.args.iter().map(|arg| arg.as_bytes()).collect();
-    let mut key = SpecKey::of(env!("CARGO_PKG_VERSION"), &settings.name)
+    let own = settings.env.iter().find(|(name, _)| name == "PATH");
+    let files = OnDisk {
+        program: settings.program.as_os_str(),
+        args: &settings.args,
+        search: own.map_or(host.path.as_os_str(), |(_, path)| path.as_ref()),
+        // It runs in a folder of the call, where nothing is.
+        dir: None,
+    };
+    SpecKey::of(env!("CARGO_PKG_VERSION"), &settings.name)
         .with(settings.program.as_os_str().as_bytes())
         .with_all(&args)
-        .with_all(&names);
-    // A script is an argument of what runs it. A name without a directory is one in a folder of
-    // the call, where nothing is.
-    let scripts = settings.args.iter().map(Path::new);
-    let scripts = scripts.filter(|script| script.is_absolute());
-    for file in [program.as_path()].into_iter().chain(scripts) {
-        key = with_file(key, file);
-    }
-    Some(key.finish())
-}
-
-fn with_file(key: SpecKey, file: &Path) -> SpecKey {
-    let Ok(now) = file.metadata() else {
-        return key.with("none");
-    };
-    key.with(file.as_os_str().as_bytes())
-        .with(now.size().to_le_bytes())
-        .with(now.mtime().to_le_bytes())
-        .with(now.mtime_nsec().to_le_bytes())
-}
-
-/// The file of the program.
-fn found(host: &Host, settings: &ProgramSettings) -> Option<PathBuf> {
-    if settings.program.is_absolute() {
-        return Some(settings.program.clone());
-    }
-    let own = settings.env.iter().find(|(name, _)| name == "PATH");
-    let path = own.map_or(host.path.as_os_str(), |(_, path)| path.as_ref());
-    let mut files = std::env::split_paths(path).map(|dir| dir.join(&settings.program));
-    files.find(|file| {
-        let now = file.metadata();
-        now.is_ok_and(|now| now.is_file() && now.permissions().mode() & 0o111 != 0)
-    })
+        .with_all(&names)
+        .with_all(&files.facts())
+        .finish()
 }

@@ -88,11 +88,12 @@ impl Offer {
             }
             last = kept.and_then(|kept| kept.last);
         }
+        let asked = kept::key(&self.host, &program.settings);
         let described = program.describe(&self.host).await;
         let mut changed = None;
         if let (true, Ok(now)) = (is_lazy, &described) {
             changed = last.and_then(|last| changed_to(program, &last, now));
-            kept::keep(&self.host, &program.settings, now).await;
+            kept::keep(&self.host, &program.settings, &asked, now).await;
         }
         program.says(Said {
             described,
@@ -117,13 +118,14 @@ impl Offer {
                 return Ok(());
             }
             let name = &program.settings.name;
+            let asked = kept::key(&self.host, &program.settings);
             let now = program.describe(&self.host).await.map_err(|why| {
                 ToolError::unavailable(format!("the program {name} is not there: {why}"))
             })?;
             let kept = program.described();
             let changed = kept.and_then(|kept| changed_to(program, &kept, &now));
             if changed.is_some() {
-                kept::keep(&self.host, &program.settings, &now).await;
+                kept::keep(&self.host, &program.settings, &asked, &now).await;
             }
             let is_other = changed.is_some();
             program.says(Said {

@@ -10,6 +10,7 @@
 //! - [`child`], [`input`] and [`output`]: the async side that the server holds
 //! - [`outlet`]: the one way out of a network of its own
 //! - [`remains`]: what they leave behind, removed and counted however deep it is
+//! - [`OnDisk`]: whether a program is the same as before
 //! - [`probe`]: what this machine can really enforce, found out by doing it
 //! - `start`, `nursery`: the way to a supervisor
 //! - `loss`: what becomes of a child whose supervisor was killed
@@ -26,6 +27,7 @@ pub mod input;
 mod landlock_rights;
 mod loss;
 mod nursery;
+mod on_disk;
 pub mod outlet;
 pub mod output;
 pub mod probe;
@@ -45,6 +47,7 @@ pub use error::{ChildError, Remainder, SpawnError};
 pub use exit::{Ending, Exit, Limit, Reached};
 pub use input::Input;
 pub use landlock_rights::LandlockSupport;
+pub use on_disk::OnDisk;
 pub use outlet::OUTLET;
 pub use output::{Output, Stream};
 pub use probe::{Support, limits_held_by, probe};

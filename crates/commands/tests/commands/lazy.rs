@@ -108,6 +108,27 @@ async fn a_program_was_asked_at_every_start() {
     assert_eq!(status(&later).changed, None);
 }
 
+/// It said what it was and was another by then: that was kept as what the other offers, for good.
+#[tokio::test]
+async fn what_a_program_said_before_an_upgrade_was_kept_as_what_it_says_after_it() {
+    let lazy = Lazy::new();
+    let script = std::fs::read_to_string(lazy.world.path("probe")).unwrap();
+    std::fs::write(lazy.world.path("next"), script.clone() + "# the next\n").unwrap();
+    let upgrades = "[ -e \"$OUT/next\" ] && mv \"$OUT/next\" \"$0\"\n";
+    std::fs::write(lazy.world.path("probe"), upgrades.to_owned() + &script).unwrap();
+    let first = lazy.session().await;
+    assert_eq!(status(&first).subcommands, 1);
+    assert!(
+        lazy.kept.0.lock().unwrap().is_empty(),
+        "whose it is nobody knows"
+    );
+    let second = lazy.session().await;
+    assert_eq!(lazy.told(), "describe describe", "the other is asked");
+    assert!(!status(&second).idle);
+    lazy.session().await;
+    assert_eq!(lazy.told(), "describe describe", "and is kept");
+}
+
 #[tokio::test]
 async fn one_that_is_not_lazy_is_asked_at_every_start() {
     let lazy = Lazy::new();

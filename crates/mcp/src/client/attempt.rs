@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use outfitter_core::Cancel;
+use outfitter_core::{Cancel, Hash};
 use serde_json::Map;
 use tokio::time::Instant;
 
@@ -61,6 +61,7 @@ enum Gone {
 /// Starts the process, agrees with it, lists its tools, and keeps the connection until it ends.
 pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
     let server = &*shared.link.server;
+    let key = shared.key();
     let started = tokio::select! {
         biased;
         () = stop.cancelled() => return End::Stopped,
@@ -116,7 +117,7 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
                 let gone = gone.unwrap_or_else(|_| Gone::Ended("it closed its input".to_owned()));
                 ended(shared, &connection, known, gone)
             }
-            served = serve(shared, &connection, known) => {
+            served = serve(shared, &connection, known, key) => {
                 match served {
                     None => {
                         let reason = Unanswered::Ended("it is not needed yet".into());
@@ -260,7 +261,12 @@ fn ended(shared: &Shared, connection: &Connection, known: Known, gone: Gone) -> 
 
 /// Gets it ready and keeps its list of tools up to date. Ends when it does not get ready, or hangs;
 /// without a reason when it was only to say what it offers.
-async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> Option<String> {
+async fn serve(
+    shared: &Shared,
+    connection: &Arc<Connection>,
+    known: Known,
+    key: Option<Hash>,
+) -> Option<String> {
     let server = &*shared.link.server;
     let ready = async {
         let era = shake(connection, known)
@@ -274,7 +280,7 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> O
     };
     match tokio::time::timeout(server.connect_timeout, ready).await {
         Ok(Ok((era, listed))) => {
-            shared.keep_specs(&listed).await;
+            shared.keep_specs(key.as_ref(), &listed).await;
             if shared.is_only_listed() {
                 shared.offer(listed);
                 return None;
@@ -296,7 +302,7 @@ async fn serve(shared: &Shared, connection: &Arc<Connection>, known: Known) -> O
                 let listing = tokio::time::timeout(server.connect_timeout, list(connection, server));
                 match listing.await {
                     Ok(Ok(listed)) => {
-                        shared.keep_specs(&listed).await;
+                        shared.keep_specs(key.as_ref(), &listed).await;
                         shared.offer(listed);
                     }
                     Ok(Err(why)) => shared.keep(&format!("its tools cannot be listed again: {why}")),

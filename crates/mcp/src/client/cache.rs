@@ -1,23 +1,35 @@
 //! What a server offers, kept for when it is not running, by the rule of all sources.
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 
 use outfitter_core::{Hash, KeptSpecs, SpecKey, keep_specs, specs_difference};
+use outfitter_process::OnDisk;
 use serde_json::Value;
 
 use super::listing::{Listed, RemoteTool};
 use super::server::StdioServer;
 
-/// Which server it is.
-pub(crate) fn key(server: &StdioServer) -> Hash {
+/// Which server it is: what it is started as, with this environment beside its own, and its files as
+/// they are on disk now.
+pub(crate) fn key(server: &StdioServer, env: &[(OsString, OsString)]) -> Hash {
     let args: Vec<&[u8]> = server.args.iter().map(|arg| arg.as_bytes()).collect();
     let mut names: Vec<&[u8]> = server.env.iter().map(|(name, _)| name.as_bytes()).collect();
     names.sort_unstable();
+    let mut all = server.env.iter().chain(env);
+    let search = all.find(|(name, _)| name == "PATH");
+    let files = OnDisk {
+        program: &server.command,
+        args: &server.args,
+        search: search.map_or(OsStr::new(""), |(_, path)| path),
+        dir: Some(&server.cwd),
+    };
     SpecKey::of(env!("CARGO_PKG_VERSION"), server.name.as_str())
         .with(server.command.as_bytes())
         .with(server.cwd.as_os_str().as_bytes())
         .with_all(&args)
         .with_all(&names)
+        .with_all(&files.facts())
         .finish()
 }
 
@@ -70,12 +82,15 @@ mod tests {
     fn what_is_kept_reads_back_for_the_same_server_only() {
         let server = server();
         let kept = tools(&server, &["add", "list"]);
-        let bytes = write(&key(&server), &kept).unwrap();
-        assert_eq!(read(&bytes, &key(&server), &server).unwrap().tools, kept);
+        let bytes = write(&key(&server, &[]), &kept).unwrap();
+        assert_eq!(
+            read(&bytes, &key(&server, &[]), &server).unwrap().tools,
+            kept
+        );
         // Another filter is another view of the same.
         let mut fewer = server.clone();
         fewer.tools = NameSet::of(["l*"]);
-        let listed = read(&bytes, &key(&fewer), &fewer).unwrap();
+        let listed = read(&bytes, &key(&fewer, &[]), &fewer).unwrap();
         assert_eq!(listed.tools.len(), 1);
         let changes: [fn(&mut StdioServer); 5] = [
             |server| server.command = "other".into(),
@@ -87,19 +102,35 @@ mod tests {
         for change in changes {
             let mut other = server.clone();
             change(&mut other);
-            assert!(read(&bytes, &key(&other), &other).is_none());
+            assert!(read(&bytes, &key(&other, &[]), &other).is_none());
         }
         let mut secret = server.clone();
         secret.env.push(("KEY".into(), "one".into()));
-        let one = key(&secret);
+        let one = key(&secret, &[]);
         secret.env[0].1 = "two".into();
-        assert_eq!(one, key(&secret), "the value of a secret is none of it");
+        assert_eq!(
+            one,
+            key(&secret, &[]),
+            "the value of a secret is none of it"
+        );
+    }
+
+    #[test]
+    fn what_was_kept_of_a_server_counted_after_it_was_replaced_by_another_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = SourceId::new("notes").unwrap();
+        let server = StdioServer::new(name, "python3", dir.path()).args(["server.py"]);
+        std::fs::write(dir.path().join("server.py"), "1").unwrap();
+        let before = key(&server, &[]);
+        assert_eq!(before, key(&server, &[]));
+        std::fs::write(dir.path().join("server.py"), "22").unwrap();
+        assert_ne!(before, key(&server, &[]));
     }
 
     #[test]
     fn what_is_kept_is_as_untrusted_as_what_is_listed() {
         let server = server();
-        let key = key(&server);
+        let key = key(&server, &[]);
         let odd = json!([
             7, {"name": "a"}, {"name": "b", "inputSchema": {"type": "string"}},
             {"name": "fine", "inputSchema": {}}, {"name": "fine", "inputSchema": {}},
@@ -114,7 +145,7 @@ mod tests {
     #[test]
     fn a_lazy_server_that_listed_nothing_once_could_never_start_again() {
         let server = server();
-        let key = key(&server);
+        let key = key(&server, &[]);
         let none = write(&key, &[]).unwrap();
         assert!(read(&none, &key, &server).is_none());
         // The same where all that was kept is filtered out, or is no tool.

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use outfitter_core::{Cancel, Fault, Generation, SourceSnapshot, Tool, UnixMs};
+use outfitter_core::{Cancel, Fault, Generation, Hash, SourceSnapshot, Tool, UnixMs};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -53,13 +53,24 @@ impl Shared {
         self.is_lazy() && never_ready && !self.link.is_wanted()
     }
 
-    /// Keeps what it offers, where that will be asked for.
-    pub(crate) async fn keep_specs(&self, listed: &Listed) {
-        let (true, Some(specs)) = (self.is_lazy(), &self.host.specs) else {
+    /// Which server is started now; none where nobody will ask for what is kept of it.
+    pub(super) fn key(&self) -> Option<Hash> {
+        let is_kept = self.is_lazy() && self.host.specs.is_some();
+        is_kept.then(|| cache::key(&self.link.server, &self.host.env))
+    }
+
+    /// Keeps what it offers, where that will be asked for. It was started under this key; one that
+    /// was replaced since may be the one or the other.
+    pub(super) async fn keep_specs(&self, started: Option<&Hash>, listed: &Listed) {
+        let (Some(started), Some(specs)) = (started, &self.host.specs) else {
             return;
         };
         let server = &self.link.server;
-        let Some(bytes) = cache::write(&cache::key(server), &listed.tools) else {
+        if self.key().as_ref() != Some(started) {
+            tracing::info!(server = %server.name, "what it offers is not kept: its files have changed since it was started");
+            return;
+        }
+        let Some(bytes) = cache::write(started, &listed.tools) else {
             tracing::warn!(server = %server.name, "what it offers is too long to be kept");
             return;
         };

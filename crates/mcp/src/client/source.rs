@@ -175,7 +175,7 @@ fn kept(server: &StdioServer, host: &Host) -> Option<Listed> {
     match (server.start, &host.specs) {
         (Start::AtFirstCall, Some(specs)) => {
             let bytes = specs.load(server.name.as_str())?;
-            cache::read(&bytes, &cache::key(server), server)
+            cache::read(&bytes, &cache::key(server, &host.env), server)
         }
         (Start::AtOnce, _) | (Start::AtFirstCall, None) => None,
     }

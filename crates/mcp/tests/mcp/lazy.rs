@@ -103,6 +103,31 @@ async fn without_what_was_kept_it_is_asked_once_and_ended() {
     );
 }
 
+/// Whose tools they were nobody knows then, and they were kept for the other.
+#[tokio::test]
+async fn what_a_server_listed_before_an_upgrade_was_kept_as_what_it_lists_after_it() {
+    let lazy = Lazy::new("plain");
+    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/servers");
+    let program = std::fs::read_to_string(servers.join("odd.py")).unwrap();
+    let script = lazy.dir.path().join("server.py");
+    let next = lazy.dir.path().join("next.py");
+    // It replaces itself before it does anything else.
+    let upgrades = format!("import os\nos.rename({next:?}, {script:?})\n");
+    std::fs::write(&next, &program).unwrap();
+    std::fs::write(&script, upgrades + &program).unwrap();
+    let source = || lazy.source_with(|server| server.args[0] = script.clone().into());
+    for (lives, kept) in [(1, false), (2, true), (2, true)] {
+        let source = source();
+        source.settled(LONG).await;
+        assert_eq!(names(&source), ["echo"]);
+        source.stop().await;
+        assert_eq!(
+            (lazy.lives(), lazy.kept.load("odd").is_some()),
+            (lives, kept)
+        );
+    }
+}
+
 #[tokio::test]
 async fn with_what_was_kept_it_is_not_started_before_its_first_call() {
     let lazy = Lazy::listed("plain").await;
