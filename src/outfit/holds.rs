@@ -61,7 +61,7 @@ impl Holds {
         let held = match known.map(|file| (file.try_lock(), file)) {
             Some((Ok(()), file)) => match admitted(purpose, &place.1, &file) {
                 Ok(()) => file,
-                Err(half_deleted) => return Ok(Err(half_deleted)),
+                Err(closed) => return Ok(Err(closed)),
             },
             Some((Err(TryLockError::WouldBlock), _)) => return Ok(Err(NotHeld::InUse(place.1))),
             Some((Err(TryLockError::Error(_)), _)) | None => match open()? {
