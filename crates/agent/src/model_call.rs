@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use outfitter_core::{
-    AddressCarry, CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError,
-    ModelProvider, ModelRequest,
+    CallId, Cancel, Clock, DeltaKind, EventBody, MessageId, ModelError, ModelProvider, ModelRequest,
 };
 use outfitter_model::{Assembled, TurnAssembler};
+use outfitter_tools::{ArgumentsCarry, Redactor};
 use tokio::task::JoinSet;
 
 use crate::writer::Writer;
@@ -32,6 +32,8 @@ pub(crate) struct Asked {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) cancel: Cancel,
     pub(crate) writer: Arc<Writer>,
+    /// What of the arguments must not be shown.
+    pub(crate) redactor: Redactor,
 }
 
 impl Asked {
@@ -65,14 +67,16 @@ async fn ask(asked: Asked, message: MessageId) -> Reply {
         clock,
         cancel,
         writer,
+        redactor,
     } = asked;
     let provider = &*model.info().provider;
     let mut assembler = TurnAssembler::new(provider, move |id| taken.contains(id), clock);
     let mut shower = Shower {
         writer: &writer,
         message: &message,
+        redactor: &redactor,
         pending: None,
-        carry: None,
+        carries: Vec::new(),
     };
     let failed = match model.stream(request, cancel.clone()).await {
         Err(error) => Some(error),
@@ -109,38 +113,33 @@ async fn ask(asked: Asked, message: MessageId) -> Reply {
     }
 }
 
-/// Shows deltas; while the reader has no room, those of one kind are merged. Of arguments, what may
-/// be an address is shown when it is whole, without its secrets.
+/// Shows deltas; while the reader has no room, those of one kind are merged. Arguments are shown
+/// without their secrets: what may be one is held back until it has come whole.
 struct Shower<'a> {
     writer: &'a Writer,
     message: &'a MessageId,
+    redactor: &'a Redactor,
     pending: Option<(DeltaKind, Option<CallId>, String)>,
-    /// The call whose arguments come, and what of them is held back.
-    carry: Option<(Option<CallId>, AddressCarry)>,
+    /// The calls whose arguments come, which may be several at once, and what of them is held back.
+    carries: Vec<(Option<CallId>, ArgumentsCarry)>,
 }
 
 impl Shower<'_> {
     fn show(&mut self, kind: DeltaKind, call: Option<CallId>, text: String) {
-        let arguments = kind == DeltaKind::ToolArguments;
-        let same = |(of, _): &(Option<CallId>, AddressCarry)| arguments && *of == call;
-        if !self.carry.as_ref().is_some_and(same) {
-            self.let_go();
-        }
-        if !arguments {
+        if kind != DeltaKind::ToolArguments {
             return self.pass(kind, call, text);
         }
-        let (_, carry) = self
-            .carry
-            .get_or_insert_with(|| (call.clone(), AddressCarry::default()));
-        let text = carry.push(&text);
+        let known = self.carries.iter_mut().find(|(of, _)| *of == call);
+        let text = match known {
+            Some((_, carry)) => carry.push(&text),
+            None => {
+                let mut carry = self.redactor.arguments_carry();
+                let text = carry.push(&text);
+                self.carries.push((call.clone(), carry));
+                text
+            }
+        };
         self.pass(kind, call, text);
-    }
-
-    /// Shows what was held back.
-    fn let_go(&mut self) {
-        if let Some((call, mut carry)) = self.carry.take() {
-            self.pass(DeltaKind::ToolArguments, call, carry.finish());
-        }
     }
 
     fn pass(&mut self, kind: DeltaKind, call: Option<CallId>, text: String) {
@@ -170,7 +169,9 @@ impl Shower<'_> {
     }
 
     fn finish(&mut self) {
-        self.let_go();
+        for (call, mut carry) in std::mem::take(&mut self.carries) {
+            self.pass(DeltaKind::ToolArguments, call, carry.finish());
+        }
         if let Some((kind, call, text)) = self.pending.take() {
             self.writer.show(self.event(kind, call, text));
         }

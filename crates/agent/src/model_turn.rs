@@ -57,6 +57,7 @@ impl Run<'_> {
             clock: self.parts.clock.clone(),
             cancel: self.cancel.clone(),
             writer: self.writer.clone(),
+            redactor: self.parts.pipeline.redactor(),
         };
         let reply = asked.reply().await;
         let estimate = estimate.with_reply(&reply.assembled.parts);

@@ -37,6 +37,7 @@ mod outcome;
 mod output;
 mod policy;
 mod principal;
+mod program_secrets;
 mod progress;
 mod questionnaire;
 mod sandbox;
@@ -99,6 +100,7 @@ pub use outcome::{Ask, Outcome, OutcomeState, Reply, UiHints};
 pub use output::{Projection, Status, ToolOutput, Truncated};
 pub use policy::{CallFacts, CallingAgent, Decision, MAIN_AGENT, Onward, Policy, Verdict};
 pub use principal::{Channel, IDENTITY_PARAMETERS, Principal, Role, StreamId, Subject, Tenant};
+pub use program_secrets::{ProgramSecrets, secret_arguments, shown_arguments};
 pub use progress::{Progress, ProgressSink, Stream};
 pub use questionnaire::{
     ItemType, MAX_TEXT_ANSWER, Questionnaire, QuestionnaireItem, QuestionnaireKind,
@@ -108,8 +110,8 @@ pub use sandbox::{
     Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
 };
 pub use secrets::{
-    AddressCarry, REDACTED, address_secrets, is_key_not_name, is_secret_key, names_a_secret,
-    redact_addresses, redact_arguments, redact_passwords, redact_value,
+    REDACTED, address_secrets, is_key_not_name, is_secret_key, names_a_secret, redact_addresses,
+    redact_arguments, redact_passwords, redact_value,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};

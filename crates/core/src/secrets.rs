@@ -5,13 +5,13 @@
 //! programs. Whoever *acts* on a text takes the text itself.
 
 mod address;
-mod carry;
+mod inert;
 mod names;
+mod parameters;
 mod shape;
 mod value;
 
 pub use address::{address_secrets, redact_addresses, redact_passwords};
-pub use carry::AddressCarry;
 pub use names::{is_secret_key, names_a_secret};
 pub use shape::is_key_not_name;
 pub use value::{redact_arguments, redact_value};

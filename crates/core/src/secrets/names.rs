@@ -71,6 +71,43 @@ const SECRET_PARAMETERS: [&str; 31] = [
 /// Parameter names that are too ordinary for what they name to be looked for anywhere else.
 const ORDINARY_PARAMETERS: [&str; 4] = ["auth", "key", "pass", "token"];
 
+/// What stands before the last word of a name that names no secret then: where to go on, and parts
+/// of a text or of a program.
+const ORDINARY: [(&str, &[&str]); 2] = [
+    (
+        "token",
+        &[
+            "bos",
+            "cancel",
+            "cancellation",
+            "change",
+            "changes",
+            "continuation",
+            "continue",
+            "cursor",
+            "delta",
+            "eos",
+            "mask",
+            "next",
+            "offset",
+            "pad",
+            "page",
+            "paging",
+            "pagination",
+            "prev",
+            "previous",
+            "resume",
+            "scroll",
+            "skip",
+            "start",
+            "stop",
+            "sync",
+            "unk",
+        ],
+    ),
+    ("signature", &["call", "function", "method", "type"]),
+];
+
 /// Whether the value under this name is a secret, by the name alone.
 #[must_use]
 pub fn is_secret_key(name: &str) -> bool {
@@ -82,7 +119,7 @@ pub fn is_secret_key(name: &str) -> bool {
 #[must_use]
 pub fn names_a_secret(name: &str) -> bool {
     let name = name.trim_start_matches('-');
-    ends(name).any(is_secret_key)
+    !is_ordinary(name) && ends(name).any(is_secret_key)
 }
 
 /// Whether a parameter of an address holds a secret, by its name alone: also as the end of a longer
@@ -91,6 +128,9 @@ pub(super) fn is_secret_parameter(name: &str) -> bool {
     let name = name.strip_suffix("[]").unwrap_or(name);
     let name = name.strip_suffix(']').unwrap_or(name);
     let name = name.rsplit('[').next().unwrap_or(name);
+    if is_ordinary(name) {
+        return false;
+    }
     let whole = Folded::of(name).is_some_and(|name| name.is_among(&SECRET_PARAMETERS));
     let signs = ends(name).any(|end| {
         let end = Folded::of(end);
@@ -106,6 +146,28 @@ pub(super) fn is_secret_parameter(name: &str) -> bool {
 /// Whether a parameter of this name holds other things as well, words among them.
 pub(super) fn is_ordinary_parameter(name: &str) -> bool {
     Folded::of(name).is_some_and(|name| name.is_among(&ORDINARY_PARAMETERS))
+}
+
+/// Whether the last word of a name is made an ordinary one by the word before it: `pageToken`,
+/// `next_page_token`, `NextToken`.
+fn is_ordinary(name: &str) -> bool {
+    ORDINARY.iter().any(|(last, before)| {
+        let Some(at) = name.len().checked_sub(last.len()).filter(|at| *at > 0) else {
+            return false;
+        };
+        let (Some(first), Some(end)) = (name.get(..at), name.get(at..)) else {
+            return false;
+        };
+        let first = first.trim_end_matches(['_', '-', '.']);
+        let mut words = first.rsplit(|c: char| !c.is_ascii_alphanumeric());
+        let word = words.next().unwrap_or_default();
+        // Where a word in camel case begins, if it does not with the whole.
+        let capital = word.rfind(|c: char| c.is_ascii_uppercase());
+        let shouts = word.bytes().all(|byte| !byte.is_ascii_lowercase());
+        let word = &word[capital.filter(|_| !shouts).unwrap_or(0)..];
+        end.eq_ignore_ascii_case(last)
+            && before.iter().any(|known| word.eq_ignore_ascii_case(known))
+    })
 }
 
 /// A name and each part of it that begins after a separator.
@@ -177,6 +239,103 @@ mod tests {
     #[case("", false)]
     fn the_whole_name_decides(#[case] name: &str, #[case] secret: bool) {
         assert_eq!(is_secret_key(name), secret);
+    }
+
+    /// Names that programs give to ordinary data.
+    #[test]
+    fn ordinary_data_was_taken_for_a_secret_by_its_name() {
+        for name in [
+            "pageToken",
+            "page_token",
+            "PAGE_TOKEN",
+            "page-token",
+            "nextPageToken",
+            "next_page_token",
+            "prevPageToken",
+            "previous_page_token",
+            "NextToken",
+            "nextToken",
+            "next_token",
+            "continuationToken",
+            "continuation_token",
+            "x-continuation-token",
+            "syncToken",
+            "nextSyncToken",
+            "sync-token",
+            "cursorToken",
+            "cursor_token",
+            "startPageToken",
+            "skipToken",
+            "$skiptoken",
+            "resume_token",
+            "cancellationToken",
+            "scroll_token",
+            "max_tokens",
+            "maxTokens",
+            "max_completion_tokens",
+            "tokens",
+            "total_tokens",
+            "prompt_tokens",
+            "tokenCount",
+            "token_count",
+            "token_type",
+            "tokenType",
+            "tokenizer",
+            "token_limit",
+            "tokenized",
+            "eos_token",
+            "pad_token",
+            "stop_token",
+            "sort_key",
+            "sortKey",
+            "primary_key",
+            "foreignKey",
+            "partition_key",
+            "cache_key",
+            "keys",
+            "keyword",
+            "keyboard",
+            "key_id",
+            "public_key",
+            "publicKey",
+            "monkey",
+            "secretary",
+            "password_policy",
+            "passwordless",
+            "author",
+            "authors",
+            "authority",
+            "design",
+            "signal",
+            "signature_help",
+            "function_signature",
+            "methodSignature",
+            "pass_rate",
+            "bypass",
+            "compass",
+            "cookie_banner",
+            "session_id",
+            "code",
+            "state",
+            "hash",
+            "cursor",
+        ] {
+            assert!(!is_secret_key(name), "{name}");
+            assert!(!names_a_secret(name), "{name}");
+            assert!(!is_secret_parameter(name), "{name}");
+        }
+        // Ordinary as the name of a member, and in an address what a key stands under.
+        for name in ["key", "auth", "pass", "pw", "sig", "signature"] {
+            assert!(!is_secret_key(name) && !names_a_secret(name), "{name}");
+        }
+        for name in [
+            "homepage_access_token",
+            "page_access_token",
+            "githubToken",
+            "REFRESH_TOKEN",
+        ] {
+            assert!(names_a_secret(name) || is_secret_parameter(name), "{name}");
+        }
     }
 
     #[rstest]

@@ -30,18 +30,18 @@ const BEGINNINGS: [(&str, Mix); 51] = [
     ("ntn_", Mix::Both),
     ("nvapi-", Mix::Both),
     ("phc_", Mix::Both),
-    ("pk_live_", Mix::Digits),
+    ("pk_live_", Mix::Any),
     ("pplx-", Mix::Both),
     ("pypi-", Mix::Both),
     ("r8_", Mix::Both),
-    ("rk_live_", Mix::Digits),
+    ("rk_live_", Mix::Any),
     ("sbp_", Mix::Digits),
     ("secret_", Mix::Both),
     ("shpat_", Mix::Digits),
     ("shpss_", Mix::Digits),
     ("sk-", Mix::Both),
     ("sk_", Mix::Both),
-    ("sk_live_", Mix::Digits),
+    ("sk_live_", Mix::Any),
     ("sk_test_", Mix::Digits),
     ("tvly-", Mix::Both),
     ("whsec_", Mix::Both),
@@ -58,6 +58,8 @@ const BEGINNINGS: [(&str, Mix); 51] = [
 /// What tells a key from a word that begins like one.
 #[derive(Clone, Copy)]
 enum Mix {
+    /// No word begins so.
+    Any,
     Digits,
     /// Digits and capital letters.
     Both,
@@ -75,6 +77,7 @@ impl Mix {
         rest.len() >= MIN_REST
             && rest.bytes().all(plain)
             && match self {
+                Self::Any => true,
                 Self::Digits => digits(),
                 Self::Both => digits() && rest.bytes().any(|byte| byte.is_ascii_uppercase()),
                 Self::Dots => rest.matches('.').count() == 2,

@@ -1,9 +1,68 @@
-//! Secrets among the arguments of a program: `--token X`, `--api-key=X`, `KEY=X`,
-//! `Authorization: X`, `https://host/?key=X`.
+//! Secrets among what a program is started with: `--token X`, `--api-key=X`, `KEY=X`,
+//! `Authorization: X`, `https://host/?key=X`, and the values of its environment.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use outfitter_core::{REDACTED, names_a_secret, redact_addresses};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{REDACTED, address_secrets, names_a_secret, redact_addresses};
+
+/// The shortest value that is kept out of what is told; a shorter one is part of many words.
+const LEAST_BYTES: usize = 6;
+
+/// What a program was given and must not be told of it again: all values of the environment that
+/// was made for it, and the values of its arguments that their names betray. Values of fewer than
+/// six bytes are left out of account.
+///
+/// ```
+/// use outfitter_core::ProgramSecrets;
+///
+/// let secrets = ProgramSecrets::of(["--token", "s3cret"], ["from-the-environment"]);
+/// let told = secrets.taken_out("no s3cret, no from-the-environment");
+/// assert_eq!(told, "no [redacted], no [redacted]");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ProgramSecrets(Vec<SecretString>);
+
+impl ProgramSecrets {
+    /// Those among these arguments and these values of an environment.
+    #[must_use]
+    pub fn of<'a>(
+        args: impl IntoIterator<Item = &'a str>,
+        values: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let args: Vec<&str> = args.into_iter().collect();
+        let mut all: Vec<String> = Vec::new();
+        for value in secret_arguments(args.iter().copied()) {
+            // `Bearer abc` is told as `abc`, too.
+            all.extend(value.rsplit(' ').next().map(str::to_owned));
+            all.push(value.to_owned());
+        }
+        all.extend(args.iter().flat_map(|arg| address_secrets(arg)));
+        all.extend(values.into_iter().map(str::to_owned));
+        all.retain(|value| value.len() >= LEAST_BYTES);
+        // One that is part of another comes behind it.
+        all.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        all.dedup();
+        Self(all.into_iter().map(SecretString::from).collect())
+    }
+
+    /// A text for telling: without these, and without the secrets of its addresses.
+    #[must_use]
+    pub fn taken_out<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut clean = Cow::Borrowed(text);
+        for secret in self.0.iter().map(ExposeSecret::expose_secret) {
+            if clean.contains(secret) {
+                clean = Cow::Owned(clean.replace(secret, REDACTED));
+            }
+        }
+        match clean {
+            Cow::Borrowed(text) => redact_addresses(text),
+            Cow::Owned(text) => Cow::Owned(redact_addresses(&text).into_owned()),
+        }
+    }
+}
 
 /// What ends the value of a pair that stands within an argument.
 const ENDS: [char; 9] = [' ', '\t', '\n', '&', ';', ',', '"', '\'', '#'];
@@ -128,6 +187,33 @@ mod tests {
             "u?a=1&secret=three",
         ];
         assert_eq!(secret_arguments(args), ["one", "two", "three"]);
+    }
+
+    #[test]
+    fn what_a_program_was_given_was_told_again() {
+        let args = [
+            "-H",
+            "Authorization: Bearer abcdef123",
+            "--password",
+            "SECP12345",
+            "https://u:PASSWORD@a.example/",
+            "--mode=fast-one",
+        ];
+        let secrets = ProgramSecrets::of(args, ["SECENV1234567", "two"]);
+        let told = "abcdef123, Bearer abcdef123, SECP12345, PASSWORD, SECENV1234567, two, fast-one, \
+                    https://x:other@a.example/";
+        assert_eq!(
+            secrets.taken_out(told),
+            "[redacted], [redacted], [redacted], [redacted], [redacted], two, fast-one, \
+             https://x:[redacted]@a.example/"
+        );
+        assert!(!format!("{secrets:?}").contains("SECP12345"));
+    }
+
+    #[test]
+    fn a_secret_that_is_part_of_another_left_the_rest_of_it() {
+        let secrets = ProgramSecrets::of([], ["secret", "secret-and-more"]);
+        assert_eq!(secrets.taken_out("secret-and-more"), "[redacted]");
     }
 
     proptest! {
