@@ -12,7 +12,7 @@ use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::error::Remainder;
-use crate::nursery::{Looking, Nursery};
+use crate::nursery::{Looking, Running};
 use crate::wire::Looked;
 
 /// How long all of it may take: the nursery kills for five seconds.
@@ -27,8 +27,7 @@ const BUSY: Duration = Duration::from_millis(5);
 /// Who has forked a supervisor, and what holds its child.
 #[derive(Clone, Debug)]
 pub(crate) struct Keeper {
-    pub(crate) nursery: Arc<Nursery>,
-    pub(crate) generation: u64,
+    pub(crate) nursery: Arc<Running>,
     /// Whether the kernel ends all of it when the supervisor ends.
     pub(crate) is_held: bool,
 }
@@ -92,8 +91,7 @@ impl Loss {
                 ours.set_nonblocking(true)?;
                 loop {
                     let asking = self.keeper.as_ref();
-                    let looking =
-                        asking.map(|keeper| keeper.nursery.look(keeper.generation, theirs.as_fd()));
+                    let looking = asking.map(|keeper| keeper.nursery.look(theirs.as_fd()));
                     match looking.unwrap_or(Looking::Gone) {
                         Looking::Asked => break,
                         Looking::Busy => sleep(BUSY).await,

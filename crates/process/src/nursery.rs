@@ -12,7 +12,8 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, kill_process};
@@ -28,25 +29,29 @@ pub(crate) struct Nursery(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    running: Option<Running>,
-    /// Counts them, so that one can be told from the next.
-    generation: u64,
+    running: Option<Arc<Running>>,
+    /// Whether there ever was one.
+    has_begun: bool,
     /// What became of the last one that is not running.
     lost: Lost,
 }
 
+/// One of them. Whoever has a child of it has it, too: it is who that child comes to when its
+/// supervisor is killed, also after another has taken its place.
 #[derive(Debug)]
-struct Running {
+pub(crate) struct Running {
     /// The parent's end. Nobody else has it, so that its end is ours.
     socket: OwnedFd,
     /// The runtime reaps it, also after this is dropped.
     process: tokio::process::Child,
+    /// It did not answer, and another is asked in its place.
+    is_given_up: AtomicBool,
 }
 
 /// A request that is under way to a nursery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) generation: u64,
+    pub(crate) of: Arc<Running>,
     pub(crate) age: Age,
 }
 
@@ -75,7 +80,7 @@ pub(crate) enum Lost {
 #[derive(Debug)]
 pub(crate) enum AskError {
     /// The nursery, this one, has not taken those before; it may be asked again soon.
-    Busy(u64),
+    Busy(Arc<Running>),
     /// There is none, and none can be started.
     Start(io::Error),
 }
@@ -108,12 +113,12 @@ impl Nursery {
             match send_with_fds(&running.socket, &request, fds) {
                 Ok(()) => {
                     return Ok(Asked {
-                        generation: kept.generation,
+                        of: running.clone(),
                         age: Age::Old,
                     });
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(AskError::Busy(kept.generation));
+                    return Err(AskError::Busy(running.clone()));
                 }
                 Err(error) if is_gone(&error) => {
                     kept.running = None;
@@ -122,60 +127,37 @@ impl Nursery {
                 Err(error) => return Err(AskError::Start(error)),
             }
         }
-        let running = Running::start(program).map_err(AskError::Start)?;
+        let running = Arc::new(Running::start(program).map_err(AskError::Start)?);
         match send_with_fds(&running.socket, &request, fds) {
             Ok(()) => {}
             // It is gone already; the end of what it was to be given says so.
             Err(error) if is_gone(&error) => {}
             Err(error) => return Err(AskError::Start(error)),
         }
-        kept.running = Some(running);
-        let age = match kept.generation {
-            0 => Age::First,
-            _ => Age::Replacement(kept.lost),
+        kept.running = Some(running.clone());
+        let age = match kept.has_begun {
+            false => Age::First,
+            true => Age::Replacement(kept.lost),
         };
-        kept.generation += 1;
-        Ok(Asked {
-            generation: kept.generation,
-            age,
-        })
+        kept.has_begun = true;
+        Ok(Asked { of: running, age })
     }
 
-    /// Ends one that does not answer, unless there is another by now. What it has started goes on.
-    pub(crate) fn give_up(&self, generation: u64) {
+    /// Asks one that does not answer no more. It stays for as long as a child of it runs, and has no
+    /// other use.
+    pub(crate) fn give_up(&self, running: &Arc<Running>) {
+        running.is_given_up.store(true, Ordering::Relaxed);
+        // Where it was only stopped it is there for its children again.
+        running.signal(Signal::CONT);
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.generation == generation
-            && let Some(mut running) = kept.running.take()
+        if kept
+            .running
+            .as_ref()
+            .is_some_and(|one| Arc::ptr_eq(one, running))
         {
-            // It may have ended by itself, which is as good.
-            let _ = running.process.start_kill();
+            kept.running = None;
             kept.lost = Lost::Unresponsive;
         }
-    }
-
-    /// Has it end what killed supervisors have left, and say on this socket what is still there then.
-    pub(crate) fn look(&self, generation: u64, answer: BorrowedFd<'_>) -> Looking {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = kept.running.as_ref();
-        let Some(running) = running.filter(|_| kept.generation == generation) else {
-            return Looking::Gone;
-        };
-        running.signal(Signal::CONT);
-        match send_with_fds(&running.socket, &[LOOK], &[answer]) {
-            Ok(()) => Looking::Asked,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Looking::Busy,
-            Err(_) => Looking::Gone,
-        }
-    }
-
-    /// Whether this one was stopped by a signal, and does nothing until another.
-    pub(crate) fn is_stopped(&self, generation: u64) -> bool {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = kept.running.as_ref();
-        running
-            .filter(|_| kept.generation == generation)
-            .and_then(|running| running.process.id())
-            .is_some_and(is_stopped)
     }
 
     /// Its process id, while there is one.
@@ -200,7 +182,28 @@ impl Running {
         Ok(Self {
             socket: ours,
             process,
+            is_given_up: AtomicBool::new(false),
         })
+    }
+
+    /// Has it end what killed supervisors have left, and say on this socket what is still there then.
+    pub(crate) fn look(&self, answer: BorrowedFd<'_>) -> Looking {
+        self.signal(Signal::CONT);
+        match send_with_fds(&self.socket, &[LOOK], &[answer]) {
+            Ok(()) => Looking::Asked,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Looking::Busy,
+            Err(_) => Looking::Gone,
+        }
+    }
+
+    /// Whether it was stopped by a signal, and does nothing until another.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.process.id().is_some_and(is_stopped)
+    }
+
+    /// Whether another is asked in its place.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.is_given_up.load(Ordering::Relaxed)
     }
 
     fn signal(&self, signal: Signal) {
@@ -208,6 +211,15 @@ impl Running {
         if let Some(pid) = id.and_then(Pid::from_raw) {
             // Not reaped yet, so that it is still the one; it may have ended.
             let _ = kill_process(pid, signal);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Nobody needs it, and it may never see that its socket has ended.
+        if self.is_given_up() {
+            self.signal(Signal::KILL);
         }
     }
 }

@@ -70,11 +70,6 @@ impl SupervisorProgram {
     pub(crate) fn nursery(&self) -> &Nursery {
         &self.nursery
     }
-
-    /// For who needs it longer than this.
-    pub(crate) fn shared_nursery(&self) -> Arc<Nursery> {
-        Arc::clone(&self.nursery)
-    }
 }
 
 /// Supervises if this process was started for that, and then never returns.

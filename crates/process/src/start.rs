@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream as BlockingStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::Interest;
@@ -14,7 +15,7 @@ use crate::descriptors::{Wait, receive_with_fds, send_with_fds};
 use crate::error::SpawnError;
 use crate::input::Ends;
 use crate::loss::Keeper;
-use crate::nursery::{Age, AskError, Asked, Lost, our_pidfd};
+use crate::nursery::{Age, AskError, Asked, Lost, Running, our_pidfd};
 use crate::outlet::{self, Channel};
 use crate::output::Output;
 use crate::program::SupervisorProgram;
@@ -31,10 +32,11 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// another child's fault, or that of whoever ends processes here.
 const ATTEMPTS: u32 = 3;
 
-/// How long a nursery may take to fork, before another takes its place.
-const SILENCE: Duration = Duration::from_secs(5);
+/// How long a nursery may take to fork, before another is asked: so much that one which has to come
+/// back from swap first does, and that there is time left for the other.
+const SILENCE: Duration = Duration::from_secs(20);
 
-/// How often it is looked whether it was stopped, while it says nothing.
+/// How often it is looked whether it was stopped, while it says nothing. Then it does not take longer.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// Between two requests to a nursery that has many of them.
@@ -44,9 +46,9 @@ const BUSY: Duration = Duration::from_millis(1);
 const STARTED_ANEW: &str =
     "the process that starts commands was gone, killed from outside, and was started anew";
 
-/// The same where it was we who ended it.
+/// The same where it was only given up.
 const REPLACED: &str =
-    "the process that starts commands did not answer, was ended, and was started anew";
+    "the process that starts commands did not answer, and another was started in its place";
 
 /// Starts a child under a supervisor and waits until its program runs.
 ///
@@ -154,14 +156,13 @@ async fn attempt(
     drop(stdin);
     let control = UnixStream::from_std(ours).map_err(io_error("watch the supervisor's socket"))?;
     let fds = [&theirs, &writers.stdout, &writers.stderr].map(AsFd::as_fd);
-    let asked = ask(program, plan.net, &fds).await?;
+    let asked = ask(program, plan.net, &fds, deadline).await?;
     // From here on they are the supervisor's, whose end is heard only then.
     drop((theirs, writers));
 
-    let supervisor = hear(program, asked, &control).await?;
+    let supervisor = hear(program, &asked, &control, deadline).await?;
     let keeper = Keeper {
-        nursery: program.shared_nursery(),
-        generation: asked.generation,
+        nursery: asked.of.clone(),
         is_held: plan.is_held,
     };
     let mut child = Child::new(control, supervisor, keeper);
@@ -198,14 +199,15 @@ async fn ask(
     program: &SupervisorProgram,
     net: Net,
     fds: &[BorrowedFd<'_>; 3],
+    deadline: Instant,
 ) -> Result<Asked, Missed> {
-    let mut patience = Patience::begin();
+    let mut patience = Patience::begin(deadline);
     loop {
         match program.nursery().ask(program.path(), net, fds) {
             Ok(asked) => return Ok(asked),
-            Err(AskError::Busy(generation)) => {
+            Err(AskError::Busy(running)) => {
                 tokio::time::sleep(BUSY).await;
-                patience.with(program, generation)?;
+                patience.with(program, &running)?;
             }
             Err(AskError::Start(error)) => {
                 return Err(io_error("start the supervisor")(error).into());
@@ -217,16 +219,17 @@ async fn ask(
 /// The supervisor that this nursery was asked for.
 async fn hear(
     program: &SupervisorProgram,
-    asked: Asked,
+    asked: &Asked,
     control: &UnixStream,
+    deadline: Instant,
 ) -> Result<Supervisor, Missed> {
-    let mut patience = Patience::begin();
+    let mut patience = Patience::begin(deadline);
     loop {
         match timeout_at(patience.next, first_word(control)).await {
             Ok(Ok(Some(supervisor))) => return Ok(supervisor),
             Ok(Ok(None)) => return Err(Missed::Unheard(asked.age)),
             Ok(Err(error)) => return Err(io_error("start the supervisor")(error).into()),
-            Err(_elapsed) => patience.with(program, asked.generation)?,
+            Err(_elapsed) => patience.with(program, &asked.of)?,
         }
     }
 }
@@ -239,24 +242,26 @@ struct Patience {
 }
 
 impl Patience {
-    fn begin() -> Self {
+    fn begin(deadline: Instant) -> Self {
         let now = Instant::now();
         Self {
-            until: now + SILENCE,
+            until: deadline.min(now + SILENCE),
             next: now + BETWEEN_LOOKS,
         }
     }
 
-    /// Ends the nursery where there is none left.
-    fn with(&mut self, program: &SupervisorProgram, generation: u64) -> Result<(), Missed> {
+    /// Gives the nursery up where there is none left, and goes with whoever did.
+    fn with(&mut self, program: &SupervisorProgram, running: &Arc<Running>) -> Result<(), Missed> {
         let now = Instant::now();
         if now < self.next {
             return Ok(());
         }
         self.next = now + BETWEEN_LOOKS;
-        let nursery = program.nursery();
-        if now >= self.until || nursery.is_stopped(generation) {
-            nursery.give_up(generation);
+        if running.is_given_up() {
+            return Err(Missed::Silent);
+        }
+        if now >= self.until || running.is_stopped() {
+            program.nursery().give_up(running);
             return Err(Missed::Silent);
         }
         Ok(())

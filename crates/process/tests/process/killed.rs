@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use outfitter_process::{ChildError, ChildSpec, Remainder, Spawned, spawn};
+use outfitter_process::{ChildError, ChildSpec, Ending, Remainder, Spawned, spawn};
 use rstest::rstest;
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -179,10 +179,52 @@ async fn one_that_is_stopped_is_replaced_and_the_command_runs(#[case] make: Make
     assert_eq!((&*text, is_sound(&exit)), ("runs\n", true));
     assert_eq!(
         exit.notes,
-        ["the process that starts commands did not answer, was ended, and was started anew"]
+        ["the process that starts commands did not answer, and another was started in its place"]
     );
     assert!(ended(first));
     assert_eq!(run(&program, make("true")).await.1.notes, [""; 0]);
+}
+
+/// It was ended, and with it went the only one to whom what killed supervisors leave comes: of every
+/// command that ran by then nobody could say any more what was left.
+#[tokio::test]
+async fn one_that_was_replaced_is_still_there_for_what_it_has_started() {
+    let program = program();
+    if full(&program).await.is_none() {
+        return;
+    }
+    let mark = mark();
+    let script = leaving(&mark, &format!("sleep {mark}"));
+    let mut spawned = spawn(&program, alone(&script)).await.unwrap();
+    spawned.output.next().await.unwrap();
+    let first = program.process_id().unwrap();
+    stop(first);
+    assert_eq!(run(&program, alone("echo runs")).await.0, "runs\n");
+    assert_ne!(program.process_id().unwrap(), first);
+    kill(spawned.child.supervisor_id());
+    assert_eq!(lost(&mut spawned).await, Remainder::Nothing);
+    assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+    drop(spawned);
+    assert!(ended(first), "nobody needs it any more");
+}
+
+/// As on a machine that swaps: it was ended after five seconds, with all that it holds.
+#[tokio::test]
+async fn one_that_takes_long_and_is_not_stopped_is_waited_for() {
+    let (program, Some(freezer)) = (program(), Freezer::new("slow")) else {
+        return;
+    };
+    run(&program, alone("true")).await;
+    let first = program.process_id().unwrap();
+    freezer.freeze(first);
+    let thawed = async {
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        freezer.thaw();
+    };
+    let ((text, exit), ()) = tokio::join!(run(&program, alone("echo runs")), thawed);
+    assert_eq!((&*text, is_sound(&exit)), ("runs\n", true));
+    assert_eq!(exit.notes, [""; 0]);
+    assert_eq!(program.process_id().unwrap(), first);
 }
 
 #[tokio::test]
@@ -194,7 +236,8 @@ async fn a_spare_supervisor_that_is_stopped_goes_on_once_it_is_needed() {
     let nursery = program.process_id().unwrap();
     for _ in 0..500 {
         if let [spare] = children_of(nursery)[..] {
-            stop(spare);
+            // Whoever has forked it wakes it, or the request does.
+            send(spare, Signal::STOP);
             let (text, exit) = run(&program, apart("echo runs")).await;
             assert_eq!((&*text, is_sound(&exit)), ("runs\n", true));
             assert_eq!(exit.notes, [""; 0]);
@@ -223,6 +266,8 @@ async fn a_supervisor_that_is_stopped_ends_its_tree_when_it_is_asked_to(
         .await
         .unwrap();
     spawned.output.next().await.unwrap();
+    // Who would wake it is stopped, too.
+    stop(program.process_id().unwrap());
     stop(spawned.child.supervisor_id());
     if how == "asked" {
         let exit = spawned.child.kill(Duration::ZERO).await.unwrap();
@@ -233,9 +278,10 @@ async fn a_supervisor_that_is_stopped_ends_its_tree_when_it_is_asked_to(
     assert!(gone(&mark), "left behind: {:?}", alive(&mark));
 }
 
-/// The first process of its namespace is woken by nobody: its end is that of the guard.
+/// The first process of its namespace was woken by nobody: the end of its tree took twelve seconds, and
+/// was told as lost.
 #[tokio::test]
-async fn a_supervisor_that_is_stopped_inside_is_ended_when_it_does_not_end_its_tree() {
+async fn a_supervisor_that_was_stopped_inside_did_not_end_its_tree() {
     let program = program();
     if full(&program).await.is_none() {
         return;
@@ -247,10 +293,43 @@ async fn a_supervisor_that_is_stopped_inside_is_ended_when_it_does_not_end_its_t
     spawned.output.next().await.unwrap();
     let inner = children_of(spawned.child.supervisor_id());
     assert_eq!(inner.len(), 1);
-    stop(inner[0]);
-    spawned.child.request_kill(Duration::ZERO).unwrap();
-    assert_eq!(lost(&mut spawned).await, Remainder::Nothing);
+    for pid in [
+        program.process_id().unwrap(),
+        spawned.child.supervisor_id(),
+        inner[0],
+    ] {
+        stop(pid);
+    }
+    let exit = spawned.child.kill(Duration::ZERO).await.unwrap();
+    assert_eq!(exit.survivors, Vec::<u32>::new());
     assert!(gone(&mark), "left behind: {:?}", alive(&mark));
+}
+
+/// The end of its command was seen by nobody, until its time was over.
+#[tokio::test]
+async fn a_command_that_stopped_its_own_supervisor_never_ended() {
+    let script = "kill -STOP $PPID; sleep 0.2; echo done; exit 3";
+    let (text, exit) = run(&program(), alone(script)).await;
+    assert_eq!(text, "done\n");
+    assert_eq!(exit.ending, Ending::Code(3));
+}
+
+#[tokio::test]
+async fn a_command_whose_supervisor_is_stopped_from_outside_ends_as_it_does() {
+    let program = program();
+    if full(&program).await.is_none() {
+        return;
+    }
+    let mut spawned = spawn(&program, apart("echo up; sleep 0.2; exit 3"))
+        .await
+        .unwrap();
+    spawned.output.next().await.unwrap();
+    let guard = spawned.child.supervisor_id();
+    for pid in children_of(guard).into_iter().chain([guard]) {
+        send(pid, Signal::STOP);
+    }
+    let exit = spawned.child.wait().await.unwrap();
+    assert_eq!(exit.ending, Ending::Code(3));
 }
 
 /// They kept their trees until somebody let them go on.

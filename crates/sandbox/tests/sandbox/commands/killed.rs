@@ -117,7 +117,7 @@ async fn a_stopped_process_that_starts_commands_kept_all_of_them_waiting(
     assert!(
         exit.notices
             .iter()
-            .any(|notice| notice.contains("did not answer, was ended, and was started anew")),
+            .any(|notice| notice.contains("did not answer, and another was started in its place")),
         "{exit:?}"
     );
     // And the end of one that is stopped is not waited for without an end.
