@@ -32,10 +32,10 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
     let Found {
         loaded,
         mut problems,
-        missing,
+        failing,
         warnings,
     } = at.look()?;
-    problems.extend(missing);
+    problems.extend(failing);
     // What a name means is known once everything is put together, which touches no file. A
     // missing place for data is no fault of the file.
     let names = match at.build_for_names(&loaded) {

@@ -19,7 +19,7 @@ use super::documents::{self, Serving};
 use super::failure::{Failure, Stop};
 use super::reload::{Reload, hangup};
 use super::session::{Signals, runtime, until_stopped_by};
-use crate::config::Config;
+use crate::config::{Config, ServeAddress};
 use crate::outfit::{Needed, Outfitter, Served, ServedPrincipals};
 
 /// Runs `serve`, until it is told to stop.
@@ -165,23 +165,15 @@ fn may_listen(config: &Config) -> Result<(), Stop> {
     address(&config.server.bind).map(drop)
 }
 
-pub(super) fn address(bind: &str) -> Result<SocketAddr, Stop> {
-    let address: SocketAddr = bind.parse().map_err(|_| {
-        Failure::new(
-            Code::Usage,
-            format!("listen on {bind:?}: it is not ADDRESS:PORT"),
-        )
-        .with_hint("as `127.0.0.1:8470` or `[::1]:8470`")
-    })?;
-    if address.ip().is_loopback() {
-        return Ok(address);
+fn address(bind: &str) -> Result<SocketAddr, Stop> {
+    match ServeAddress::parse(bind) {
+        Ok(ServeAddress(address)) => Ok(address),
+        Err(why) => Err(
+            Failure::new(Code::Usage, format!("listen on {bind}: {why}"))
+                .with_hint(why.hint())
+                .into(),
+        ),
     }
-    Err(Failure::new(
-        Code::Usage,
-        format!("listen on {address}: without authentication only this machine may call"),
-    )
-    .with_hint("use 127.0.0.1 or [::1]")
-    .into())
 }
 
 /// What admits a page to `/mcp` is what admits it everywhere.

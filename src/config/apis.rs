@@ -2,15 +2,14 @@
 
 use serde_json::Value;
 
-use super::kind::Format;
 use super::load::Layers;
 use super::problem::{Problem, Problems};
-
-/// What stands before the name of a variable, as the last word of a header.
-const FROM_ENVIRONMENT: &str = "env:";
+use super::secret_like::looks_like_a_secret;
+use super::variable_word::LastWord;
+use crate::env::Environment;
 
 /// Names what an API cannot do without, and what means nothing.
-pub(super) fn check(layers: &Layers, problems: &mut Problems) {
+pub(super) fn check(layers: &Layers, env: &Environment, problems: &mut Problems) {
     let Some(set) = layers.winner("plugin_api.apis") else {
         return;
     };
@@ -76,7 +75,10 @@ pub(super) fn check(layers: &Layers, problems: &mut Problems) {
             for (header, text) in texts.into_iter().flatten() {
                 let within = format!("{name}.{table}.{header}");
                 let key = format!("plugin_api.apis.{within}");
-                if let Some(why) = text.as_str().and_then(|text| no_sent(table, header, text)) {
+                let why = text
+                    .as_str()
+                    .and_then(|text| no_sent(table, header, text, env));
+                if let Some(why) = why {
                     problems.say(set.place(&within), key, why);
                 }
             }
@@ -85,14 +87,15 @@ pub(super) fn check(layers: &Layers, problems: &mut Problems) {
 }
 
 /// Why this cannot be sent. What it is may be a secret and is not said.
-fn no_sent(table: &str, name: &str, text: &str) -> Option<&'static str> {
+fn no_sent(table: &str, name: &str, text: &str, env: &Environment) -> Option<&'static str> {
     if name.is_empty() {
         return Some("has no name");
     }
-    let last = text.split(' ').next_back().unwrap_or_default();
-    if let Some(variable) = last.strip_prefix(FROM_ENVIRONMENT)
-        && !Format::Variable.accepts(variable)
-    {
+    let named = match LastWord::of(text) {
+        LastWord::Variable { name, .. } | LastWord::Other(name) => Some(name),
+        LastWord::Plain => None,
+    };
+    if named.is_some_and(|name| looks_like_a_secret(name, env)) {
         return Some(
             "must have the name of an environment variable after `env:`, not what it holds",
         );

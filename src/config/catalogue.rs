@@ -26,7 +26,7 @@ pub struct Key {
     pub secret: bool,
     /// Whether a text must not be empty.
     pub(super) filled: bool,
-    /// Whether it is a list of names, each of which is there once and not empty.
+    /// Whether it is a list of names, none of which is empty and each of which counts once.
     pub(super) names: bool,
     /// What a value must be.
     pub(super) kind: Kind,

@@ -54,7 +54,7 @@ pub(super) fn check(layers: &Layers, problems: &mut Problems) {
     if let Some(source) = layers.winner("contacts.source")
         && let Some(name) = source.value.as_str()
         && !layers.tables("commands").any(|(known, _, _)| known == name)
-        && layers.winner("commands").is_some() | !problems.has("commands")
+        && (layers.winner("commands").is_some() || !problems.has("commands"))
     {
         let programs: Vec<&str> = layers
             .tables("commands")

@@ -97,7 +97,7 @@ pub(super) fn fill_in(layers: &mut Layers, env: &Environment) {
 }
 
 /// Checks what must fit each other, after paths are resolved.
-pub(super) fn check(layers: &mut Layers, problems: &mut Problems) {
+pub(super) fn check(layers: &mut Layers, env: &Environment, problems: &mut Problems) {
     if let Some(dir) = layers.winner("store.data_dir")
         && let Some(dir) = dir.value.as_str()
     {
@@ -120,7 +120,7 @@ pub(super) fn check(layers: &mut Layers, problems: &mut Problems) {
     }
 
     super::connection_rows::check(layers, problems);
-    super::apis::check(layers, problems);
+    super::apis::check(layers, env, problems);
     super::rule_rows::check(layers, problems);
     super::tool_rows::check(layers, problems);
     super::workflow_rows::check(layers, problems);

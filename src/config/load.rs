@@ -12,7 +12,7 @@ use super::kind::{Format, Kind, What, Wrong, unknown};
 use super::problem::{ConfigError, Problem, Problems};
 use super::sections::Config;
 use super::source::Source;
-use super::{derived, paths, sandbox_paths, there, variables};
+use super::{derived, paths, repeats, sandbox_paths, there, variables};
 use crate::env::Environment;
 
 /// A key that a flag of the command line sets.
@@ -55,10 +55,11 @@ pub struct Found {
     pub loaded: Loaded,
     /// What is wrong. Nothing begins with it.
     pub problems: Vec<Problem>,
-    /// What can not work as things stand on this machine: files and folders that are named and not
-    /// there. What does not need them works without.
-    pub missing: Vec<Problem>,
-    /// What does not work now and may later: programs that are not found, variables that are not set.
+    /// What makes `run` or `serve` fail as things stand on this machine. Whatever does not need it
+    /// works without.
+    pub failing: Vec<Problem>,
+    /// What they go on without, and what may come later: files and folders that are not there,
+    /// programs that are not found, variables that are not set.
     pub warnings: Vec<Problem>,
 }
 
@@ -81,11 +82,11 @@ pub fn load(env: &Environment, request: &Request) -> Result<Loaded, ConfigError>
 /// [`ConfigError::Unreadable`] when the file cannot be read.
 pub fn look(env: &Environment, request: &Request) -> Result<Found, ConfigError> {
     let (loaded, problems) = gather(env, request)?;
-    let there::Absent { missing, warnings } = there::look(&loaded, env);
+    let there::Lacking { failing, warnings } = there::look(&loaded, env);
     Ok(Found {
         loaded,
         problems,
-        missing,
+        failing,
         warnings,
     })
 }
@@ -100,17 +101,19 @@ pub(crate) fn gather(
     let mut layers = Layers::default();
     if let Some(file) = &file {
         let settings = file.settings(&mut problems);
-        layers.add(settings, &mut problems);
+        layers.add(settings, env, &mut problems);
     }
-    layers.add(variables::aliases(env, &mut problems), &mut problems);
-    layers.add(variables::variables(env, &mut problems), &mut problems);
-    layers.add(flags(request), &mut problems);
+    let aliases = variables::aliases(env, &mut problems);
+    layers.add(aliases, env, &mut problems);
+    let variables = variables::variables(env, &mut problems);
+    layers.add(variables, env, &mut problems);
+    layers.add(flags(request), env, &mut problems);
     let session = variables::session(env, &mut problems);
     derived::follow_provider(&mut layers);
     derived::fill_in(&mut layers, env);
     sandbox_paths::relative(&mut layers, &mut problems);
     paths::resolve(&mut layers, env);
-    derived::check(&mut layers, &mut problems);
+    derived::check(&mut layers, env, &mut problems);
     sandbox_paths::check(&layers, env, &mut problems);
     let config = layers.config(&mut problems);
     let loaded = Loaded {
@@ -206,15 +209,13 @@ pub(super) struct Layers(BTreeMap<String, Vec<Setting>>);
 
 impl Layers {
     /// Adds what is right of these, and says what is wrong.
-    fn add(&mut self, settings: Vec<Setting>, problems: &mut Problems) {
+    fn add(&mut self, settings: Vec<Setting>, env: &Environment, problems: &mut Problems) {
         for mut setting in settings {
             let Some(key) = Catalogue::get().find(&setting.path) else {
                 continue;
             };
-            if key.names && !matches!(setting.source, Source::File(_)) {
-                once(&mut setting.value);
-            }
-            let wrong = key.check(&setting.value);
+            repeats::leave_out(key, &mut setting);
+            let wrong = key.check(&setting.value, env);
             let whole = wrong.iter().any(|wrong| wrong.within.is_empty());
             // From behind, so that places before it stay what they are.
             for wrong in wrong.iter().rev() {
@@ -322,14 +323,6 @@ impl Layers {
             }
             Config::default()
         })
-    }
-}
-
-/// Leaves out what is there twice: lists of flags and variables are often put together by programs.
-fn once(list: &mut Value) {
-    let mut seen = std::collections::BTreeSet::new();
-    if let Value::Array(items) = list {
-        items.retain(|item| seen.insert(item.to_string()));
     }
 }
 

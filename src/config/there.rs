@@ -1,9 +1,9 @@
-//! What the configuration names on this machine and is not there: files, folders, variables,
-//! programs.
+//! What the configuration names on this machine and is not there, or is not what it must be: files,
+//! folders, variables, programs, an address.
 //!
-//! None of it is a fault of the configuration by itself, so a command that does not need it goes on.
-//! `config check` refuses what is named and not there, but for programs and variables: those may be
-//! installed, or set, later, and what needs them says so when it is used.
+//! Whether that is an error goes by what comes of it. What makes `run` or `serve` fail is one. What
+//! they go on without is told as a warning, and so is what a machine may be given later: a variable,
+//! a program, a credential. No other command looks: one that needs none of it goes on.
 
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
@@ -12,29 +12,32 @@ use std::path::Path;
 use outfitter_model::Script;
 use outfitter_text::regular_file::open_regular_file;
 
-use super::kind::{Format, is_url};
+use super::kind::is_url;
 use super::load::{Loaded, StoreUrl};
 use super::problem::Problem;
+use super::secret_like::looks_like_a_secret;
 use super::sections::{Backend, ChannelKind, Ssh};
+use super::serve_address::ServeAddress;
 use super::source::Source;
+use super::variable_word::{LastWord, is_variable};
 use crate::env::{self, Environment};
 use crate::helpers;
 
-/// What is not there.
+/// What was found.
 #[derive(Debug, Default)]
-pub(super) struct Absent {
-    /// Files and folders.
-    pub(super) missing: Vec<Problem>,
-    /// Programs and variables.
+pub(super) struct Lacking {
+    /// What makes `run` or `serve` fail.
+    pub(super) failing: Vec<Problem>,
+    /// What they go on without, and what may come later.
     pub(super) warnings: Vec<Problem>,
 }
 
 /// Looks at everything that is named.
-pub(super) fn look(loaded: &Loaded, env: &Environment) -> Absent {
+pub(super) fn look(loaded: &Loaded, env: &Environment) -> Lacking {
     let mut looking = Looking {
         loaded,
         env,
-        absent: Absent::default(),
+        lacking: Lacking::default(),
     };
     looking.model();
     looking.folders();
@@ -44,38 +47,52 @@ pub(super) fn look(loaded: &Loaded, env: &Environment) -> Absent {
     looking.channels();
     looking.server();
     looking.programs();
-    let Absent {
-        mut missing,
+    let Lacking {
+        mut failing,
         mut warnings,
-    } = looking.absent;
-    missing.sort_by_key(|problem| problem.at.order());
+    } = looking.lacking;
+    failing.sort_by_key(|problem| problem.at.order());
     warnings.sort_by_key(|problem| problem.at.order());
-    Absent { missing, warnings }
+    Lacking { failing, warnings }
 }
 
 struct Looking<'a> {
     loaded: &'a Loaded,
     env: &'a Environment,
-    absent: Absent,
+    lacking: Lacking,
 }
 
 impl Looking<'_> {
-    fn missing(&mut self, key: &str, why: impl std::fmt::Display) {
+    fn fail(&mut self, key: &str, why: impl std::fmt::Display) {
         let at = self.loaded.nearest_source(key).clone();
-        self.absent.missing.push(Problem::about(at, key, why));
+        self.lacking.failing.push(Problem::about(at, key, why));
     }
 
     fn warn(&mut self, key: &str, why: impl std::fmt::Display) {
         let at = self.loaded.nearest_source(key).clone();
-        self.absent.warnings.push(Problem::about(at, key, why));
+        self.lacking.warnings.push(Problem::about(at, key, why));
     }
 
+    /// A file that a run goes on without.
     fn file(&mut self, key: &str, path: &Path) {
         if let Err(error) = open_regular_file(path) {
-            self.missing(key, no_file(path, &error));
+            self.warn(key, no_file(path, &error));
         }
     }
 
+    /// A file of the other machine's: without it no run works. It may come later, as credentials do;
+    /// what is there and is no file stays none.
+    fn credential(&mut self, key: &str, path: &Path) {
+        match open_regular_file(path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.warn(key, no_file(path, &error));
+            }
+            Err(error) => self.fail(key, no_file(path, &error)),
+        }
+    }
+
+    /// A folder that a run goes on without.
     fn folder(&mut self, key: &str, path: &Path) {
         if let Err(error) = std::fs::read_dir(path) {
             let why = match error.kind() {
@@ -83,13 +100,16 @@ impl Looking<'_> {
                 ErrorKind::NotADirectory => "it is no folder".to_owned(),
                 _ => error.to_string(),
             };
-            self.missing(key, format!("names {}: {why}", path.display()));
+            self.warn(key, format!("names {}: {why}", path.display()));
         }
     }
 
     fn variable(&mut self, key: &str, name: &str) {
         // What may be the secret itself was refused without being shown.
-        if Format::Variable.accepts(name) && self.env.secret(name).is_none() {
+        if is_variable(name)
+            && self.env.secret(name).is_none()
+            && !looks_like_a_secret(name, self.env)
+        {
             self.warn(key, format!("names {name}, which is not set or is empty"));
         }
     }
@@ -98,11 +118,11 @@ impl Looking<'_> {
         let model = &self.loaded.config.model;
         if let (Some("scripted"), Some(script)) = (model.provider.as_deref(), &model.script) {
             match open_regular_file(script) {
-                Err(error) => self.missing("model.script", no_file(script, &error)),
+                Err(error) => self.fail("model.script", no_file(script, &error)),
                 Ok(_) => {
                     if let Err(error) = Script::from_file(script) {
                         let why = error.to_info().message;
-                        self.missing("model.script", format!("cannot be used: {why}"));
+                        self.fail("model.script", format!("cannot be used: {why}"));
                     }
                 }
             }
@@ -146,9 +166,14 @@ impl Looking<'_> {
             }
             for (table, texts) in [("headers", &api.headers), ("query", &api.query)] {
                 for (header, text) in texts {
-                    let last = text.split(' ').next_back().unwrap_or_default();
-                    if let Some(variable) = last.strip_prefix("env:") {
-                        self.variable(&format!("{}.{header}", key(table)), variable);
+                    let key = format!("{}.{header}", key(table));
+                    match LastWord::of(text) {
+                        LastWord::Variable { name, .. } => self.variable(&key, name),
+                        LastWord::Other(_) => self.warn(
+                            &key,
+                            "is sent as it stands: what is behind `env:` is no name of a variable",
+                        ),
+                        LastWord::Plain => {}
                     }
                 }
             }
@@ -168,10 +193,10 @@ impl Looking<'_> {
             ..
         } = ssh;
         if let Some(file) = key_file {
-            self.file("sandbox.ssh.key_file", file);
+            self.credential("sandbox.ssh.key_file", file);
         }
         if !known_hosts.as_os_str().is_empty() {
-            self.file("sandbox.ssh.known_hosts", known_hosts);
+            self.credential("sandbox.ssh.known_hosts", known_hosts);
         }
         if let Some(name) = passphrase_env {
             self.variable("sandbox.ssh.passphrase_env", name);
@@ -181,12 +206,13 @@ impl Looking<'_> {
                 Ok(found) if found.file_type().is_socket() => return,
                 Ok(_) => "it is no socket".to_owned(),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
-                    "there is no such socket".to_owned()
+                    let why = format!("names {}: there is no such socket", socket.display());
+                    return self.warn("sandbox.ssh.agent", why);
                 }
                 Err(error) => error.to_string(),
             };
             let why = format!("names {}: {why}", socket.display());
-            self.missing("sandbox.ssh.agent", why);
+            self.fail("sandbox.ssh.agent", why);
         }
     }
 
@@ -196,13 +222,13 @@ impl Looking<'_> {
             && std::fs::metadata(dir).is_ok_and(|found| !found.is_dir())
         {
             let why = format!("names {}: it is no folder", dir.display());
-            self.missing("store.data_dir", why);
+            self.fail("store.data_dir", why);
         }
         if let Ok(StoreUrl::Sqlite(file)) = self.loaded.store()
             && std::fs::metadata(file).is_ok_and(|found| !found.is_file())
         {
             let why = format!("names {}: it is not a regular file", file.display());
-            self.missing("store.url", why);
+            self.fail("store.url", why);
         }
     }
 
@@ -218,21 +244,16 @@ impl Looking<'_> {
             let path = data_dir.join(path);
             if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
                 let why = format!("names {}: it is not a regular file", path.display());
-                self.missing(&format!("channels.{name}.url"), why);
+                self.warn(&format!("channels.{name}.url"), why);
             }
         }
     }
 
-    /// `serve` itself refuses it; nothing else listens.
+    /// Only `serve` listens.
     fn server(&mut self) {
-        let bind = &self.loaded.config.server.bind;
-        let address = bind.parse::<std::net::SocketAddr>();
-        if address.is_ok_and(|address| !address.ip().is_loopback()) {
-            let why = format!(
-                "must be 127.0.0.1 or [::1] with a port, not {bind:?}: without authentication only \
-                 this machine may call"
-            );
-            self.missing("server.bind", why);
+        if let Err(why) = ServeAddress::parse(&self.loaded.config.server.bind) {
+            let hint = why.hint();
+            self.fail("server.bind", format!("cannot be served on: {why}; {hint}"));
         }
     }
 

@@ -13,7 +13,7 @@ fn rules(rows: &str) -> String {
 #[rstest]
 #[case(
     "{ tool = \"file_raed\", decision = \"deny\" }",
-    "`permissions.rules.0.tool` can never be met: no tool is called \"file_raed\", did you mean file_read or"
+    "`permissions.rules.0.tool` can never be met: no tool is called \"file_raed\", did you mean file_read?"
 )]
 #[case(
     "{ tool = \"file_read\", args = { pth = \"a\" }, decision = \"deny\" }",
@@ -53,7 +53,7 @@ fn a_rule_that_never_meets_a_call_was_right(#[case] row: &str, #[case] message: 
 )]
 #[case(
     "[tools]\ndefer = [\"file_raed\"]",
-    "`tools.defer.0` names no tool with \"file_raed\", did you mean file_read or"
+    "`tools.defer.0` names no tool with \"file_raed\", did you mean file_read?"
 )]
 #[case(
     "[tools.aliases]\ngrep = \"glob\"",

@@ -36,7 +36,6 @@ fn a_flag_was_blamed_by_the_name_of_a_key(#[case] args: &[&str], #[case] said: &
 #[case::ssh(
     "[sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\nkey_file = \"outfitter.toml\"\npassphrase_env = SECRET\n"
 )]
-#[case::passed("[sandbox]\nenv = [SECRET]\n")]
 #[case::header(
     "[plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {}\nheaders = { Authorization = \"Bearer env:RAW\" }\n"
 )]

@@ -212,3 +212,152 @@ fn a_variable_that_is_not_set_was_not_told() {
     let ran = world.run_with(&["config", "check", "--json"], &set);
     assert!(ran.json().get("warnings").is_none(), "{}", ran.shown());
 }
+
+fn warned(toml: &str) -> Vec<String> {
+    let ran = World::with(toml).run(&["config", "check", "--json"]);
+    assert_eq!(ran.code, 0, "{toml}{}", ran.shown());
+    let warnings = ran.json()["warnings"].as_array().cloned();
+    let warnings = warnings.unwrap_or_default().into_iter();
+    warnings
+        .map(|one| one.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// A check failed where a run goes on, and where what a machine holds for itself was not there yet.
+#[test]
+fn what_a_run_goes_on_without_failed_a_check() {
+    const SSH: &str = "[sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\nhost = \"h.example\"\n\
+                       user = \"u\"\nworkspace = \"/w\"\n";
+    let with_key = format!("{SSH}key_file = \"key\"\nknown_hosts = \"hosts\"\n");
+    let with_agent = format!("{SSH}agent = \"agent\"\nknown_hosts = \"outfitter.toml\"\n");
+    for (toml, says) in [
+        (
+            "[skills]\ndirs = [\"none\"]\n",
+            &["`skills.dirs.0` names ROOT/here/none: there is no such folder"][..],
+        ),
+        (
+            "[skills]\ndirs = [\"outfitter.toml\"]\n",
+            &["it is no folder"],
+        ),
+        (
+            "[commands.a]\nprogram = \"/bin/sh\"\nskills_dir = \"none\"\n",
+            &["there is no such folder"],
+        ),
+        (
+            "[mcp.servers.a]\ncommand = \"/bin/sh\"\ncwd = \"none\"\n",
+            &["there is no such folder"],
+        ),
+        (
+            "[plugin_api.apis.a]\nopenapi = \"none.json\"\n",
+            &["names ROOT/here/none.json: there is no such file"],
+        ),
+        (
+            "[plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = \"none.json\"\n",
+            &["there is no such file"],
+        ),
+        (
+            "[channels.a]\nkind = \"file\"\nurl = \"/tmp\"\n",
+            &["it is not a regular file"],
+        ),
+        (
+            &with_key,
+            &[
+                "`sandbox.ssh.key_file` names ROOT/here/key: there is no such file",
+                "`sandbox.ssh.known_hosts` names ROOT/here/hosts: there is no such file",
+            ],
+        ),
+        (&with_agent, &["there is no such socket"]),
+    ] {
+        let warnings = warned(toml);
+        assert_eq!(warnings.len(), says.len(), "{toml}{warnings:?}");
+        for (warning, says) in warnings.iter().zip(says) {
+            assert!(warning.contains(says), "{warning}");
+        }
+    }
+}
+
+/// The same tool or folder twice ended the start.
+#[test]
+fn a_repeat_in_a_list_ended_the_start() {
+    let world = World::with(
+        "[tools]\navailable = [\"grep\", \"grep\", \"calculator\", \"grep\"]\n\
+         [skills]\ndirs = [\"more\", \"more\", \"none\"]\n\
+         [commands.a]\nprogram = \"/bin/sh\"\nlazy = true\nonly = [\"b *\", \"b *\"]\n",
+    );
+    world.write("here/more/README.md", "none");
+    let ran = world.run(&["config", "check", "--json"]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert_eq!(
+        ran.json()["warnings"],
+        json!([
+            "outfitter.toml:4:25: `skills.dirs.1` names ROOT/here/none: there is no such folder"
+        ])
+    );
+    let listed = world.run(&["tools", "list", "--json"]);
+    assert_eq!(listed.code, 0, "{}", listed.shown());
+    let explained = world.run(&["config", "explain"]).stdout;
+    assert!(
+        explained.contains("available = [\"grep\", \"calculator\"]"),
+        "{explained}"
+    );
+}
+
+/// Right names of variables were taken for keys, and texts with `env:` in them for names.
+#[test]
+fn a_right_name_or_text_was_refused_as_a_secret() {
+    let world = World::with(
+        "[model]\nprovider = \"openai\"\napi_key_env = \"MyCompanyServiceApiKey\"\n\
+         [sandbox]\nenv = [\"npm_config_registry\", \"hf_aBcDeFgHiJkLmN0pQr\"]\n\
+         [plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {}\n\
+         headers = { Authorization = \"Bearer env:NPM_TOKEN_2\" }\n\
+         query = { filter = \"env:prod-eu\", key = \"env:SECRET_KEY_2\" }\n",
+    );
+    let set = [
+        ("MyCompanyServiceApiKey", "k"),
+        ("NPM_TOKEN_2", "t"),
+        ("SECRET_KEY_2", "s"),
+    ];
+    let ran = world.run_with(&["config", "check", "--json"], &set);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+    assert_eq!(
+        ran.json()["warnings"],
+        json!([
+            "outfitter.toml:10:11: `plugin_api.apis.a.query.filter` is sent as it stands: what is behind `env:` is no name of a variable",
+        ])
+    );
+    // What is set is a name, whatever it looks like.
+    let name = "hf_MyInferenceServer2";
+    let toml = format!("[model]\nprovider = \"openai\"\napi_key_env = \"{name}\"\n");
+    let world = World::with(&toml);
+    let refused = world.run(&["config", "check"]);
+    assert_eq!(refused.code, 2, "{}", refused.shown());
+    assert!(!refused.shown().contains(name), "{}", refused.shown());
+    let ran = world.run_with(&["config", "check"], &[(name, "k")]);
+    assert_eq!(ran.code, 0, "{}", ran.shown());
+}
+
+/// Keys are refused in the place of their names, and never shown.
+#[test]
+fn a_key_in_the_place_of_its_name_was_shown() {
+    for key in [
+        "sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        "sk-proj-4eC39HqLyjWDarjtT1zdp7dc",
+        "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
+    ] {
+        for toml in [
+            format!("[model]\nprovider = \"openai\"\napi_key_env = \"{key}\"\n"),
+            format!("[sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\npassphrase_env = \"{key}\"\n"),
+            format!(
+                "[plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {{}}\n\
+                 headers = {{ X-Key = \"env:{key}\" }}\n"
+            ),
+        ] {
+            for args in [&["config", "check"][..], &["config", "check", "--json"]] {
+                let ran = World::with(&toml).run(args);
+                assert_eq!(ran.code, 2, "{toml}{}", ran.shown());
+                assert!(!ran.shown().contains(key), "{}", ran.shown());
+                assert!(ran.shown().contains("not what it holds"), "{}", ran.shown());
+            }
+        }
+    }
+}

@@ -7,6 +7,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use outfitter_text::regular_file::read_regular_text;
+
 use crate::host::Host;
 
 /// A program that needs the whole of the installation around it, how that is known, and its name.
@@ -102,10 +104,14 @@ fn is_jdk(base: &Path) -> bool {
             .any(|name| base.join(name).is_file())
 }
 
+/// The file `VERSION` of a Go is one or two lines.
+const MAX_VERSION_BYTES: u64 = 4096;
+
 fn is_go(base: &Path) -> bool {
     base.join("bin/go").is_file()
         && base.join("pkg/tool").is_dir()
-        && std::fs::read_to_string(base.join("VERSION")).is_ok_and(|text| text.starts_with("go"))
+        && read_regular_text(&base.join("VERSION"), MAX_VERSION_BYTES)
+            .is_ok_and(|text| text.starts_with("go"))
 }
 
 fn is_node(base: &Path) -> bool {

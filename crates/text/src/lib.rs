@@ -1,7 +1,7 @@
 //! Pure text work: what a model reads is counted, bounded and cleaned here.
 //!
 //! * [`tokens`]: how many tokens a text is, with tables that load only when they are needed.
-//! * [`close_names`]: the names that were perhaps meant by one that is none.
+//! * [`close_names`], [`nearest_name`]: the names that were perhaps meant by one that is none.
 //! * [`is_invisible`]: characters that show nothing, or another order than there is.
 //! * [`head_tail`]: a text cut to a budget, with a marker that says exactly what is left out.
 //! * [`utf8`]: bytes that arrive in pieces, decoded into whole characters.
@@ -36,5 +36,5 @@ pub mod tokens;
 pub mod utf8;
 pub mod words;
 
-pub use close_names::close_names;
+pub use close_names::{close_names, nearest_name};
 pub use invisible::{is_deceptive, is_invisible, without_invisible};

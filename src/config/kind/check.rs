@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use super::{Format, Kind};
 use crate::config::catalogue::Key;
 use crate::config::near::{did_you_mean, nearest};
+use crate::config::secret_like::looks_like_a_secret;
 use crate::config::{explain, toml_value};
+use crate::env::Environment;
 
 /// Something that is wrong, in a value or in what is within it.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,8 +40,8 @@ enum Shown {
 
 impl Key {
     /// Everything that is wrong with a value. What may be a secret is not repeated.
-    pub(in crate::config) fn check(&self, value: &Value) -> Vec<Wrong> {
-        let mut looking = Looking::default();
+    pub(in crate::config) fn check(&self, value: &Value, env: &Environment) -> Vec<Wrong> {
+        let mut looking = Looking::with(env);
         looking.key(self, value, Shown::Yes);
         looking.found
     }
@@ -49,20 +51,29 @@ impl Kind {
     /// Everything that is wrong with a value of no key.
     #[cfg(test)]
     pub(in crate::config) fn check(&self, value: &Value) -> Vec<Wrong> {
-        let mut looking = Looking::default();
+        let env = Environment::default();
+        let mut looking = Looking::with(&env);
         looking.value(self, value, Shown::Yes);
         looking.found
     }
 }
 
 /// Goes through a value.
-#[derive(Default)]
-struct Looking {
+struct Looking<'a> {
+    env: &'a Environment,
     at: Vec<String>,
     found: Vec<Wrong>,
 }
 
-impl Looking {
+impl<'a> Looking<'a> {
+    fn with(env: &'a Environment) -> Self {
+        Self {
+            env,
+            at: Vec::new(),
+            found: Vec::new(),
+        }
+    }
+
     fn say(&mut self, what: What) {
         let within = self.at.clone();
         self.found.push(Wrong { within, what });
@@ -84,23 +95,22 @@ impl Looking {
         }
     }
 
-    /// What a key says of the length of its texts, and of a list of names.
+    /// What a key says of the length of its texts, and of a list of names; and the one text that is
+    /// often another than was asked for.
     fn texts(&mut self, key: &Key, value: &Value) {
         let empty = || What::Value("must not be empty".to_owned());
         match value {
             Value::String(text) if key.filled && text.trim().is_empty() => self.say(empty()),
+            Value::String(text) if key.kind == Kind::Text(Format::Variable) => {
+                if looks_like_a_secret(text, self.env) {
+                    self.misfit(&key.kind, value, Shown::No);
+                }
+            }
             Value::Array(items) if key.names => {
                 for (place, item) in items.iter().enumerate() {
-                    let text = item.as_str().unwrap_or_default();
-                    let first = items.iter().position(|other| other == item);
-                    self.within(place.to_string(), |looking| {
-                        if text.trim().is_empty() {
-                            looking.say(empty());
-                        } else if let Some(first) = first.filter(|first| *first < place) {
-                            let why = format!("is the same as item {first}; leave one out");
-                            looking.say(What::Value(why));
-                        }
-                    });
+                    if item.as_str().unwrap_or_default().trim().is_empty() {
+                        self.within(place.to_string(), |looking| looking.say(empty()));
+                    }
                 }
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::secret_like::looks_like_a_secret;
+use crate::config::variable_word::is_variable;
 
 /// What a text must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,12 +62,7 @@ impl Format {
             Self::Address => text.parse::<std::net::SocketAddr>().is_ok(),
             Self::Ip => text.parse::<std::net::IpAddr>().is_ok(),
             Self::Host => outfitter_sandbox::AllowedHosts::parse([text]).is_ok(),
-            Self::Variable => {
-                !text.is_empty()
-                    && !text.starts_with(|c: char| c.is_ascii_digit())
-                    && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-                    && !looks_like_a_secret(text)
-            }
+            Self::Variable => is_variable(text),
             Self::HttpUrl => url::Url::parse(text)
                 .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host()),
             Self::PathOrUrl if is_url(text) => Self::HttpUrl.accepts(text),

@@ -2,11 +2,8 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::config::Config;
+use crate::config::{Config, LastWord};
 use crate::env::Environment;
-
-/// What stands before the name of a variable, as the last word of a header.
-const FROM_ENVIRONMENT: &str = "env:";
 
 /// A variable that holds a credential is not set. Reads on after "failed to".
 #[derive(Debug, thiserror::Error)]
@@ -22,9 +19,12 @@ pub(super) fn secrets(
     environment: &Environment,
 ) -> Result<Vec<(String, SecretString)>, NotSet> {
     let each = pairs.iter().map(|(name, text)| {
-        let value = match variable(text) {
-            None => SecretString::from(text.clone()),
-            Some((before, variable)) => {
+        let value = match LastWord::of(text) {
+            LastWord::Plain | LastWord::Other(_) => SecretString::from(text.clone()),
+            LastWord::Variable {
+                before,
+                name: variable,
+            } => {
                 let held = environment.secret(variable);
                 let held = held.ok_or_else(|| NotSet {
                     header: name.clone(),
@@ -38,17 +38,6 @@ pub(super) fn secrets(
     each.collect()
 }
 
-/// The variable that a text names as its last word, and what stands before it.
-fn variable(text: &str) -> Option<(&str, &str)> {
-    let start = text.rfind(' ').map_or(0, |at| at + 1);
-    let (before, word) = text.split_at(start);
-    let name = word.strip_prefix(FROM_ENVIRONMENT)?;
-    let is_name = !name.is_empty()
-        && !name.starts_with(|first: char| first.is_ascii_digit())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    is_name.then_some((before, name))
-}
-
 /// The secrets among what is sent with every call: what the environment holds, and what stands under
 /// a secret's name.
 pub(in crate::outfit) fn secrets_of(
@@ -58,33 +47,14 @@ pub(in crate::outfit) fn secrets_of(
 ) -> Vec<SecretString> {
     let apis = config.plugin_api.apis.values();
     let pairs = apis.flat_map(|api| api.headers.iter().chain(&api.query));
-    let of = |(name, text): (&String, &String)| match variable(text) {
-        Some((_, variable)) => environment.secret(variable).into_iter().collect(),
+    let of = |(name, text): (&String, &String)| match LastWord::of(text) {
+        LastWord::Variable { name, .. } => environment.secret(name).into_iter().collect(),
         // `Bearer abc` is told as `abc`, too.
-        None if is_secret(name) => {
+        LastWord::Plain | LastWord::Other(_) if is_secret(name) => {
             let last = text.rsplit(' ').next().unwrap_or_default();
             vec![text.clone().into(), last.to_owned().into()]
         }
-        None => Vec::new(),
+        LastWord::Plain | LastWord::Other(_) => Vec::new(),
     };
     pairs.flat_map(of).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    #[rstest]
-    #[case("env:KEY", Some(("", "KEY")))]
-    #[case("Bearer env:MY_KEY_2", Some(("Bearer ", "MY_KEY_2")))]
-    #[case("Bearer env:", None)]
-    #[case("env:2", None)]
-    #[case("env:A B", None)]
-    #[case("xenv:A", None)]
-    #[case("", None)]
-    fn the_last_word_may_name_a_variable(#[case] text: &str, #[case] named: Option<(&str, &str)>) {
-        assert_eq!(variable(text), named);
-    }
 }

@@ -197,7 +197,7 @@ fn metadata_services_are_told_by_their_addresses() {
 #[test]
 fn what_nothing_would_hold_was_called_right() {
     for (key, value) in [
-        ("network", "[\"crates.io\"]"),
+        ("network", "[\"example.com\"]"),
         ("network", "false"),
         ("read", "[\"/usr\"]"),
     ] {
