@@ -22,6 +22,9 @@ pub struct Exit {
     pub survivors: Vec<u32>,
     /// Limits that stopped something of it.
     pub reached: Vec<Reached>,
+    /// Limits that a control group counted: of these, all that was stopped is in
+    /// [`reached`](Self::reached).
+    pub counted: Vec<Limit>,
     /// Which limits could not be had here, one sentence each.
     pub notes: Vec<String>,
 }

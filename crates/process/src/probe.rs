@@ -76,8 +76,9 @@ pub async fn probe(program: &SupervisorProgram) -> Result<Support, SpawnError> {
     Ok(support)
 }
 
-/// By what a limit of memory and one of processes would be held for a whole tree at this level: one
-/// fragment each, `memory by a control group (version 2)`. Tried out, so it takes a moment.
+/// By what a limit of memory and one of processes that somebody has set would be held for a whole tree
+/// at this level: one fragment each, `memory by a control group (version 2)`. Tried out, so it takes a
+/// moment.
 ///
 /// # Errors
 /// [`SpawnError`] as [`probe`] has them, and where the level cannot be had.

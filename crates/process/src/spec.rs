@@ -184,8 +184,10 @@ pub enum Network {
 pub struct Limits {
     /// Open files (`RLIMIT_NOFILE`).
     pub open_files: u64,
-    /// Processes and threads of the tree, where a process namespace or a control group counts them;
-    /// else of this user (`RLIMIT_NPROC`), which the kernel does not apply to root.
+    /// Processes and threads of the tree, where a control group counts them, which is tried for any
+    /// number but the default; or a process namespace, which may let 300 more be there until its
+    /// numbers have gone round once. Else of this user (`RLIMIT_NPROC`), which the kernel does not
+    /// apply to root.
     pub processes: u64,
     /// Bytes of one file (`RLIMIT_FSIZE`).
     pub file_bytes: u64,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use outfitter_core::{
     Exit, JobId, JobInfo, Lost, Offset, OutputChunk, Refusal, SandboxError, Stream, UnixMs,
 };
-use outfitter_process::Limits;
+use outfitter_process::{Limit, Limits};
 use tokio::sync::{mpsc, watch};
 
 use crate::perhaps;
@@ -297,10 +297,15 @@ impl Runner {
     }
 
     /// What the command itself says that it was refused, and what is known already.
-    fn with_what_it_says(&self, tally: &Tally, mut known: Vec<Refusal>) -> Vec<Refusal> {
+    fn with_what_it_says(
+        &self,
+        tally: &Tally,
+        mut known: Vec<Refusal>,
+        counted: &[Limit],
+    ) -> Vec<Refusal> {
         let said = self.end_of_stderr(tally);
         if let Some(limits) = &self.limits {
-            known.extend(perhaps::reached(&said, limits, &known));
+            known.extend(perhaps::reached(&said, limits, counted, &known));
         }
         if let Some(view) = &self.view {
             known.extend(view.refusals(&said, &self.workdir, &self.job.command));
@@ -339,7 +344,7 @@ impl Runner {
             ));
         }
         notices.extend(over.notices);
-        let refusals = self.with_what_it_says(tally, over.refusals);
+        let refusals = self.with_what_it_says(tally, over.refusals, &over.counted);
         Ended {
             exit: Exit {
                 code: over.code,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use outfitter_core::{Refusal, Refused};
 use outfitter_process::{ChildError, Ending, Limit, Reached, Remainder, Spawned, Stream};
+use rustix::process::Signal;
 use tokio::task::JoinSet;
 
 use crate::network::proxy::Refusals;
@@ -36,6 +37,8 @@ pub(crate) struct Over {
     pub(crate) killed_children: u32,
     pub(crate) survivors: Vec<u32>,
     pub(crate) refusals: Vec<Refusal>,
+    /// What a control group counted: nothing else says that it was reached.
+    pub(crate) counted: Vec<Limit>,
     pub(crate) notices: Vec<String>,
 }
 
@@ -72,6 +75,7 @@ pub(crate) struct Started {
     /// Held so that it ends with the job.
     _ways: JoinSet<()>,
     is_printing: bool,
+    asked_to_end: bool,
     notices: Vec<String>,
     over: Option<Over>,
 }
@@ -83,6 +87,7 @@ impl Started {
             refusals,
             _ways: ways,
             is_printing: true,
+            asked_to_end: false,
             notices: Vec::new(),
             over: None,
         }
@@ -117,6 +122,7 @@ impl Started {
     }
 
     fn end(&mut self, grace: Duration) {
+        self.asked_to_end = true;
         if let Err(error) = self.spawned.child.request_kill(grace) {
             self.notices.push(error.to_string());
         }
@@ -131,6 +137,7 @@ impl Started {
             Ok(exit) => {
                 over.refusals
                     .extend(exit.reached.into_iter().map(limit_reached));
+                over.counted = exit.counted;
                 over.notices = exit.notes;
                 match exit.ending {
                     Ending::Code(code) => over.code = Some(code),
@@ -140,8 +147,13 @@ impl Started {
                 over.survivors = exit.survivors;
             }
             Err(error) => {
-                // How the command ended nobody knows: that it ended well least of all.
-                over.interrupted = true;
+                if self.asked_to_end {
+                    // It was to end, and what had not ended by then was killed.
+                    over.signal = Some(Signal::KILL.as_raw());
+                } else {
+                    // How the command ended nobody knows: that it ended well least of all.
+                    over.interrupted = true;
+                }
                 over.notices.push(error.to_string());
                 if let ChildError::SupervisorLost {
                     remainder: Remainder::Survivors(left),

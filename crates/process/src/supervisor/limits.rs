@@ -1,8 +1,9 @@
 //! Limits on what a tree uses, each by the cheapest means that holds here.
 //!
-//! Processes: the process namespace itself where the kernel counts there (Linux 6.14 and later), else
-//! a control group, else the limit of the user, which does not hold root. Memory: a control group,
-//! else the limit of each process. Time of the processor: the limit of each process.
+//! Processes: a control group where a number was asked for, which is to hold exactly; else the process
+//! namespace itself where the kernel counts there (Linux 6.14 and later), else a control group, else
+//! the limit of the user, which does not hold root. Memory: a control group, else the limit of each
+//! process. Time of the processor: the limit of each process.
 
 use std::time::Duration;
 
@@ -17,8 +18,9 @@ use crate::sys;
 /// The first kernel whose process namespaces have a `pid_max` of their own.
 const PID_MAX_FROM: (u32, u32) = (6, 14);
 
-/// The least value that `pid_max` takes: the kernel keeps the lowest 300 numbers.
-const LEAST_PID_MAX: u64 = 301;
+/// The numbers that a namespace gives out once: when they have gone round, the kernel keeps the lowest
+/// 300 out of reach (`RESERVED_PIDS`), also of who has none of them.
+const GIVEN_ONCE: u64 = 300;
 
 /// Seconds for which a process that goes on at `SIGXCPU` may still run.
 ///
@@ -59,11 +61,11 @@ impl Held {
     pub(super) fn begin(limits: Limits, confinement: &Confinement) -> Self {
         let by_namespace =
             is_full(confinement) && kernel() >= Some(PID_MAX_FROM) && pid_max_is_writable();
-        // Everybody but root is held by the limit of the user, unless a smaller one was asked for.
+        // What stops a command that runs away need not be exact: the namespace will do, and for
+        // everybody but root the limit of the user.
         let asked_for = limits.processes != Limits::DEFAULT.processes;
-        let held_by_user = !geteuid().is_root() && !asked_for;
-        let exact = limits.processes >= LEAST_PID_MAX;
-        let count = !(held_by_user || by_namespace && exact || is_ours(confinement));
+        let is_held = by_namespace || !geteuid().is_root();
+        let count = (asked_for || !is_held) && !is_ours(confinement);
         let groups = Groups::make(Wanted {
             memory_bytes: limits.memory_bytes,
             processes: count.then_some(limits.processes),
@@ -84,8 +86,8 @@ impl Held {
 
     /// The first process of a namespace: nobody in it, not even root, gets more numbers.
     pub(super) fn inside(&mut self) {
-        if self.by_namespace {
-            let most = self.limits.processes.max(LEAST_PID_MAX);
+        if self.by_namespace && !self.groups.limit_processes() {
+            let most = self.limits.processes.saturating_add(GIVEN_ONCE);
             // Where it cannot be written after all, the other limits stand and the notes say so.
             self.by_namespace = std::fs::write(PID_MAX, most.to_string()).is_ok();
         }
@@ -98,8 +100,20 @@ impl Held {
                 .limits
                 .memory_bytes
                 .filter(|_| !self.groups.limit_memory()),
+            // What else the user runs is no part of the tree.
+            processes: match self.groups.limit_processes() {
+                true => u64::MAX,
+                false => self.limits.processes,
+            },
             ..self.limits
         }
+    }
+
+    /// What the groups count.
+    pub(super) fn counted(&self) -> Vec<Limit> {
+        let memory = self.groups.limit_memory().then_some(Limit::Memory);
+        let processes = self.groups.limit_processes().then_some(Limit::Processes);
+        memory.into_iter().chain(processes).collect()
     }
 
     /// Which limits could not be had; for people.
@@ -141,10 +155,15 @@ impl Held {
         };
         let user = "the limit of the user, which does not hold root";
         let processes = match self.groups.processes_version() {
-            _ if self.by_namespace && self.limits.processes >= LEAST_PID_MAX => {
-                "processes by their namespace".to_owned()
-            }
+            Some(version) if self.by_namespace => format!(
+                "processes by a control group (version {version}), the default number of them by \
+                 their namespace"
+            ),
             Some(version) => format!("processes by a control group (version {version})"),
+            None if self.by_namespace => format!(
+                "processes by their namespace (up to {GIVEN_ONCE} more until its numbers have gone \
+                 round once)"
+            ),
             None => format!("processes by {user}"),
         };
         vec![memory, processes]
@@ -221,7 +240,9 @@ enum Evidence {
 
 impl Seen {
     fn of(&self, signals: &[i32]) -> Option<Evidence> {
-        let others = self.others.iter().any(|signal| signals.contains(signal));
+        // `SIGKILL` of one among many says little: what wraps a command ends its own by it.
+        let tells = |signal: &i32| *signal != libc::SIGKILL && signals.contains(signal);
+        let others = self.others.iter().any(tells);
         match self.by_itself {
             Some(Ending::Signal(signal)) if signals.contains(&signal) => Some(Evidence::Known),
             _ if others => Some(Evidence::Known),
@@ -245,20 +266,13 @@ impl Seen {
             false if used >= each / 2 => &[libc::SIGXCPU],
             false => &[],
         };
-        match self.of(signals) {
-            Some(evidence) => Some(evidence.said(
+        // That all together used it up is no evidence: each of them may use so much.
+        self.of(signals).map(|evidence| {
+            evidence.said(
                 &format!("the limit of {most} s of the processor was reached"),
                 &format!("used more than {most} s of the processor"),
-            )),
-            // The end of a process may have been told to another one only.
-            None => self.by_itself.filter(|_| is_used_up).map(|_| {
-                format!(
-                    "perhaps one of its processes was ended: each may use {most} s of the \
-                     processor, and together they used {:.1} s",
-                    used.as_secs_f64()
-                )
-            }),
-        }
+            )
+        })
     }
 }
 
@@ -342,7 +356,11 @@ mod tests {
 
     /// Of a tree of root's that has no control group.
     #[rstest]
-    #[case::the_namespace_counts(true, &[], "processes by their namespace")]
+    #[case::the_namespace_counts(
+        true,
+        &[],
+        "processes by their namespace (up to 300 more until its numbers have gone round once)"
+    )]
     #[case::nothing_counts(
         false,
         &["processes are not limited: the command runs as root, the process namespace does not \
@@ -405,11 +423,12 @@ mod tests {
         Ending::Signal(libc::SIGKILL),
         Some("the limit of 1 s of the processor was reached")
     )]
-    #[case::told_to_another(
+    #[case::together_and_none_of_them_was_ended(2_000, Ending::Code(0), None)]
+    #[case::passed_on_by_what_wraps_it(
         2_000,
-        Ending::Code(0),
+        Ending::Code(152),
         Some(
-            "perhaps one of its processes was ended: each may use 1 s of the processor, and together they used 2.0 s"
+            "perhaps: 152 is the exit code for a process that used more than 1 s of the processor"
         )
     )]
     fn time_that_was_counted_by_ticks_is_told_though_less_was_measured(
@@ -419,7 +438,7 @@ mod tests {
     ) {
         let seen = Seen {
             by_itself: Some(ending),
-            others: Vec::new(),
+            others: vec![libc::SIGKILL],
         };
         let told = seen.of_time(1, Duration::from_millis(used));
         assert_eq!(told.as_deref(), said);

@@ -197,7 +197,7 @@ fn supervise_namespaced(
     match namespaces::enter()? {
         namespaces::Side::Outside(inner) => {
             control.release_streams();
-            guard::run(control, &inner);
+            guard::run(control, &inner, signals);
             Ok(())
         }
         namespaces::Side::Inside(user) => {

@@ -105,6 +105,7 @@ pub(super) fn run(control: &mut Control, signals: &OwnedFd, watch: Watch, held: 
         killed_children: reaper.killed,
         survivors,
         reached: held.reached(&seen),
+        counted: held.counted(),
         notes,
     }));
 }

@@ -1,4 +1,4 @@
-//! The supervisors as the nursery has them: reaped, and neither their trees nor their control groups
+//! The supervisors as the nursery has them: reaped, woken where one was stopped, and neither their trees nor their control groups
 //! left where one is killed or stopped.
 //!
 //! The nursery is the next reaper above them. So what a supervisor leaves that was killed comes to the
@@ -77,10 +77,18 @@ impl Wards {
         });
     }
 
-    /// Collects whoever has ended.
+    /// Collects whoever has ended, and wakes supervisors that somebody has stopped: who is stopped does
+    /// not see the end of its child.
     pub(super) fn reap(&mut self) {
         loop {
-            match wait(WaitOptions::NOHANG) {
+            match wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
+                Ok(Some((pid, status))) if status.stopped() => {
+                    // What is left of others stays stopped: it is being ended.
+                    if self.supervisors.contains(&pid) {
+                        // Not reaped yet, so that it is still the one.
+                        let _ = kill_process(pid, Signal::CONT);
+                    }
+                }
                 Ok(Some((pid, status))) => {
                     let before = self.supervisors.len();
                     self.supervisors.retain(|known| *known != pid);

@@ -49,6 +49,10 @@ impl Report {
                     w.u8(reached.limit.code());
                     w.bytes(reached.said.as_bytes());
                 }
+                w.u32(u32::try_from(exit.counted.len()).unwrap_or(u32::MAX));
+                for limit in &exit.counted {
+                    w.u8(limit.code());
+                }
                 w.u32(u32::try_from(exit.notes.len()).unwrap_or(u32::MAX));
                 for note in &exit.notes {
                     w.bytes(note.as_bytes());
@@ -84,6 +88,7 @@ impl Report {
                             said: String::from_utf8_lossy(r.bytes()?).into_owned(),
                         })
                     })?,
+                    counted: r.list(|r| Limit::from_code(r.u8()?).ok_or(Garbled))?,
                     notes: r.list(|r| Ok(String::from_utf8_lossy(r.bytes()?).into_owned()))?,
                 })
             }
@@ -115,6 +120,7 @@ mod tests {
                     limit: Limit::Processes,
                     said: "reached".to_owned(),
                 }],
+                counted: vec![Limit::Memory, Limit::Processes],
                 notes: vec!["a note".to_owned()],
             }),
             Report::Exited(Exit {
@@ -122,6 +128,7 @@ mod tests {
                 killed_children: 0,
                 survivors: vec![],
                 reached: vec![],
+                counted: vec![],
                 notes: vec![],
             }),
         ] {

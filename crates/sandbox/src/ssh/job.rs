@@ -9,7 +9,7 @@ use outfitter_core::{JobId, SandboxError};
 use outfitter_process::Stream;
 use russh::client::Msg;
 use russh::{Channel, ChannelMsg, Sig};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
 
 use super::connection::Connection;
 use super::script::{sweep, swept};
@@ -17,6 +17,13 @@ use crate::running::{Happened, Over};
 
 /// How long to wait, once the tree is gone, for the rest of its output and for word of its end.
 const DRAIN: Duration = Duration::from_secs(5);
+
+/// How long the other machine may take beyond the grace to say that a tree is gone: it kills for two
+/// seconds. It may never: an account can stop its own server.
+pub(super) const ANSWER: Duration = Duration::from_secs(5);
+
+/// How long a message may take to be on its way, where nothing depends on it.
+const PARTING: Duration = Duration::from_secs(1);
 
 /// The longest grace that is asked of the other machine.
 const MAX_GRACE: Duration = Duration::from_secs(30);
@@ -35,6 +42,8 @@ pub(crate) struct RemoteCommand {
     printed: Bytes,
     sweeping: Option<Sweep>,
     drained: Option<Pin<Box<Sleep>>>,
+    /// When it has had time enough to say that its tree is gone.
+    patience: Option<Pin<Box<Sleep>>>,
     asked_to_end: bool,
     was_swept: bool,
     has_ended: bool,
@@ -58,6 +67,7 @@ impl RemoteCommand {
             printed,
             sweeping: None,
             drained: None,
+            patience: None,
             asked_to_end: false,
             was_swept: false,
             has_ended: false,
@@ -67,6 +77,17 @@ impl RemoteCommand {
                 ..Over::default()
             },
         }
+    }
+
+    /// One of which it is not known whether it has started: it was given all that it needs.
+    pub(super) fn unheard(channel: Channel<Msg>, connection: Arc<Connection>, job: JobId) -> Self {
+        let mut command = Self::new(channel, connection, job, 0, (Bytes::new(), Vec::new()));
+        command.has_ended = true;
+        command.was_swept = true;
+        command.is_silent = true;
+        command.over.interrupted = true;
+        command.over.notices.push(UNHEARD.to_owned());
+        command
     }
 
     /// Whether the command itself has ended; what it left behind may not have.
@@ -79,6 +100,7 @@ impl RemoteCommand {
         if !self.asked_to_end && !self.has_ended {
             self.asked_to_end = true;
             self.sweeping = Some(self.sweep(grace));
+            self.patience = Some(Box::pin(sleep(grace.min(MAX_GRACE) + ANSWER)));
         }
     }
 
@@ -97,9 +119,14 @@ impl RemoteCommand {
                 biased;
                 said = or_never(&mut self.sweeping) => {
                     self.sweeping = None;
+                    self.patience = None;
                     self.was_swept = true;
                     self.learn(said);
                     self.drained = Some(Box::pin(sleep(DRAIN)));
+                }
+                () = or_never(&mut self.patience) => {
+                    self.over.notices.push(SILENT.to_owned());
+                    break;
                 }
                 () = or_never(&mut self.drained) => {
                     // Who is known to be there still is told as that.
@@ -136,7 +163,7 @@ impl RemoteCommand {
             }
         }
         // What cannot be said any more is noticed there by the end of the connection.
-        let _ = self.channel.close().await;
+        let _ = timeout(PARTING, self.channel.close()).await;
         Happened::Over(Box::new(std::mem::take(&mut self.over)))
     }
 
@@ -165,6 +192,12 @@ impl RemoteCommand {
 
 const LOST: &str =
     "the connection to the other machine was lost; how the command ended is not known";
+
+const UNHEARD: &str = "the other machine did not say whether the command has started; it may have, how far it came is \
+     not known, and what it has started may go on there";
+
+const SILENT: &str = "the other machine did not say that the command has ended when it was asked to end it; what runs \
+     there may go on";
 
 /// Said where the output does not end with all that was found.
 fn held_open() -> String {

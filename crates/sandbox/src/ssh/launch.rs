@@ -11,10 +11,11 @@ use russh::{Channel, ChannelMsg};
 use tokio::time::timeout;
 
 use super::connection::{Connection, lost};
-use super::job::RemoteCommand;
+use super::job::{ANSWER, RemoteCommand};
 use super::packs::Folder;
 use super::script::{MAX_LINE_BYTES, environment, run};
 use crate::environment::is_variable;
+use crate::job::DEADLINE_GRACE;
 use crate::launch::{Launch, SHELL};
 use crate::running::Running;
 
@@ -67,9 +68,22 @@ impl Launch for There {
             None => Vec::new(),
         };
         let mut channel = channel.start(line).await?;
-        // Who does not take it says why, or is gone: both are seen below.
-        let _ = channel.data(variables.as_bytes()).await;
-        let (words, printed) = first_words(&mut channel, &mark).await?;
+        let patience = START_TIMEOUT.min(command.timeout.saturating_add(DEADLINE_GRACE + ANSWER));
+        let first = timeout(patience, async {
+            // Who does not take it says why, or is gone: both are seen by the answer.
+            let _ = channel.data(variables.as_bytes()).await;
+            first_words(&mut channel, &mark).await
+        });
+        let (words, printed) = match first.await.unwrap_or(Err(NoWord::Unknown(SILENT))) {
+            Ok(first) => first,
+            Err(NoWord::Refused(error)) => return Err(error),
+            // It has all that it needs to run.
+            Err(NoWord::Unknown(_)) => {
+                let connection = Arc::clone(&self.connection);
+                let command = RemoteCommand::unheard(channel, connection, id.clone());
+                return Ok(Running::There(Box::new(command)));
+            }
+        };
         let leader = match words.split_once(' ') {
             Some(("started", leader)) => leader.trim().parse::<u32>().ok(),
             _ if words == "program" => {
@@ -142,12 +156,32 @@ fn without_zero(text: &str) -> Result<(), SandboxError> {
     Ok(())
 }
 
+/// Why there was no first line of ours on a channel.
+pub(super) enum NoWord {
+    /// Nothing was run.
+    Refused(SandboxError),
+    /// Nothing was said of it.
+    Unknown(&'static str),
+}
+
+impl From<NoWord> for SandboxError {
+    fn from(missing: NoWord) -> Self {
+        match missing {
+            NoWord::Refused(error) => error,
+            NoWord::Unknown(why) => lost(why),
+        }
+    }
+}
+
+const SILENT: &str = "it does not answer";
+
 /// What our own first line on a channel says, and what came behind it.
 pub(super) async fn first_words(
     channel: &mut Channel<Msg>,
     mark: &str,
-) -> Result<(String, Bytes), SandboxError> {
-    let mut said = Vec::new();
+) -> Result<(String, Bytes), NoWord> {
+    let (mut said, mut has_ended) = (Vec::new(), false);
+    let refused = |why: &str| Err(NoWord::Refused(lost(why)));
     let reading = timeout(START_TIMEOUT, async {
         loop {
             match channel.wait().await {
@@ -157,16 +191,20 @@ pub(super) async fn first_words(
                         return Ok(first);
                     }
                     if said.len() > MAX_NOISE_BYTES {
-                        return Err(lost("its login says too much"));
+                        return refused("its login says too much");
                     }
                 }
-                Some(ChannelMsg::Failure) => return Err(lost("it runs no commands")),
+                Some(ChannelMsg::Failure) => return refused("it runs no commands"),
+                Some(ChannelMsg::ExitStatus { .. } | ChannelMsg::ExitSignal { .. }) => {
+                    has_ended = true;
+                }
                 Some(_) => {}
-                None => return Err(lost("it ended before the command started")),
+                None if has_ended => return refused("it ended before the command started"),
+                None => return Err(NoWord::Unknown("it was lost before the command started")),
             }
         }
     });
-    let (words, rest) = reading.await.map_err(|_| lost("it does not answer"))??;
+    let (words, rest) = reading.await.map_err(|_| NoWord::Unknown(SILENT))??;
     Ok((words, Bytes::from(said.split_off(rest))))
 }
 

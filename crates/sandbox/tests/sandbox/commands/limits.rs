@@ -233,7 +233,66 @@ async fn the_time_of_a_command_of_the_shell_was_used_up_and_not_named(
     assert!(exit.refusals[0].why.starts_with("perhaps"), "{exit:?}");
 }
 
-/// The namespace counts, and no group: only the shell itself says that it could start no more.
+/// What a program says for reasons of its own was taken for a limit, though a group counted and nothing
+/// was refused.
+#[rstest]
+#[case::memory("python3 -c 'raise MemoryError(1)'")]
+#[case::processes("echo 'Cannot fork' >&2; exit 1")]
+#[case::the_error("echo 'fork: Resource temporarily unavailable' >&2; exit 1")]
+#[tokio::test]
+async fn words_of_a_limit_were_believed_where_a_control_group_counts(
+    #[case] line: &str,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] backend: Backend,
+) {
+    if ["memory", "pids"].map(can_make_a_group) != [true, true] {
+        say("SKIPPED(cgroup): no control group can be made here");
+        return;
+    }
+    let world = World::new();
+    let limits = Limits {
+        memory_bytes: Some(256 * 1024 * 1024),
+        processes: 100,
+        ..Limits::DEFAULT
+    };
+    let Some(sandbox) = limited(&world, backend, limits).await else {
+        return;
+    };
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(
+        (exit.code, &exit.refusals[..]),
+        (Some(1), &[][..]),
+        "{exit:?}"
+    );
+    assert!(exit.stderr_bytes > 0, "{exit:?}");
+}
+
+/// The shell, or the program itself, says that a file was too large, and nothing was named.
+#[rstest]
+#[case::by_the_signal("head -c 5m /dev/zero > file; echo rc=$?")]
+#[case::by_the_error("python3 -c 'open(\"file\", \"w\").truncate(5 << 20)'; echo on")]
+#[tokio::test]
+async fn a_file_over_the_limit_that_only_the_words_tell_was_not_named(
+    #[case] line: &str,
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::new();
+    let limits = Limits {
+        file_bytes: 4 * 1024 * 1024,
+        ..Limits::DEFAULT
+    };
+    let Some(sandbox) = limited(&world, backend, limits).await else {
+        return;
+    };
+    let job = sandbox.spawn(shell(line)).await.unwrap();
+    let exit = sandbox.wait(&job).await.unwrap();
+    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
+    assert_eq!(named, [&Refused::Rule("file_bytes")], "{exit:?}");
+    assert!(exit.refusals[0].why.starts_with("perhaps"), "{exit:?}");
+}
+
+/// Only the shell itself says that it could start no more, where no group counts.
 #[rstest]
 #[tokio::test]
 async fn a_limit_of_processes_that_only_the_program_was_told_was_not_named(
@@ -247,7 +306,7 @@ async fn a_limit_of_processes_that_only_the_program_was_told_was_not_named(
     let Some(sandbox) = limited(&world, backend, limits).await else {
         return;
     };
-    let line = "i=0; while [ $i -lt 400 ]; do sleep 20 & i=$((i+1)); done";
+    let line = "i=0; while [ $i -lt 700 ]; do sleep 20 & i=$((i+1)); done";
     let job = sandbox.spawn(shell(line)).await.unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
     if exit.code == Some(0) && backend == Backend::Partial && !can_make_a_group("pids") {

@@ -228,6 +228,43 @@ async fn a_deadline_ends_a_command_and_says_so() {
     gone("86412").await;
 }
 
+/// A command that stops the server of its own connection: it ran, and was told as one that could not be
+/// run and may be tried again; where it had been heard of, its deadline was waited for ten times over.
+#[rstest]
+#[case::before_it_is_heard_of("")]
+#[case::when_it_was_heard_of("echo up; sleep 1; ")]
+#[tokio::test]
+async fn a_command_that_stopped_its_own_connection_was_not_known_to_have_run(#[case] first: &str) {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = server.open().await;
+    let mark = format!("865{}{}", std::process::id(), first.len());
+    let stopped = server.path("stopped");
+    let line = format!(
+        "echo $PPID > {}; {first}kill -STOP $PPID; sleep {mark}",
+        stopped.display()
+    );
+    let mut command = shell(&line);
+    command.timeout = Duration::from_secs(3);
+    let exit = ended(&sandbox, command).await;
+    let pid: i32 = std::fs::read_to_string(stopped)
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    // It may have been heard of before it was stopped, or not.
+    assert!(exit.interrupted != exit.timed_out, "{exit:?}");
+    assert!(first.is_empty() || exit.timed_out, "{exit:?}");
+    assert_eq!((exit.code, exit.signal), (None, None), "{exit:?}");
+    let says = |notice: &String| notice.contains("may go on");
+    assert!(exit.notices.iter().any(says), "{exit:?}");
+    // Once the server goes on, it sees that nobody is there.
+    gone(&mark).await;
+}
+
 #[tokio::test]
 async fn a_child_that_keeps_the_output_open_does_not_hold_the_call() {
     let Some(server) = Server::start() else {
