@@ -172,7 +172,9 @@ impl IdleKeys {
                 self.unchecked.push(UncheckedKey { key, from });
                 continue;
             }
-            let bare = name.replace(['*', '?'], "");
+            // What is left of a glob that ends with `*` is how names begin.
+            let end = if name.ends_with('*') { "*" } else { "" };
+            let bare = name.replace(['*', '?'], "") + end;
             let close = registry.unknown_names([bare.as_str()]).pop();
             let close = close.map_or_else(Vec::new, |unknown| unknown.close);
             let what = match glob.is_plain() {

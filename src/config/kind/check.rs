@@ -101,10 +101,11 @@ impl<'a> Looking<'a> {
         let empty = || What::Value("must not be empty".to_owned());
         match value {
             Value::String(text) if key.filled && text.trim().is_empty() => self.say(empty()),
-            Value::String(text) if key.kind == Kind::Text(Format::Variable) => {
-                if looks_like_a_secret(text, self.env) {
-                    self.misfit(&key.kind, value, Shown::No);
-                }
+            Value::String(text)
+                if key.kind == Kind::Text(Format::Variable)
+                    && looks_like_a_secret(text, self.env) =>
+            {
+                self.misfit(&key.kind, value, Shown::No);
             }
             Value::Array(items) if key.names => {
                 for (place, item) in items.iter().enumerate() {
