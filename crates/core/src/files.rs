@@ -12,7 +12,7 @@ use async_trait::async_trait;
 pub use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Hash;
+use crate::{Deadline, Hash};
 
 pub use change::{Becomes, FileChange, NewMode, Put, PutMode, Written};
 pub use error::FilesError;
@@ -169,8 +169,9 @@ pub trait Files: Send + Sync {
     async fn export(&self, from: FileRef<'_>, to: PathBuf) -> Result<(), FilesError>;
 
     /// What this path leads to now, also where its last parts are not there. For rules, which mean
-    /// files and not their spellings: nothing is opened, and nothing is refused.
-    fn leads_to(&self, _path: &str) -> LeadsTo {
+    /// files and not their spellings: nothing is opened, and nothing is refused. It is unknown where it
+    /// cannot be told by then: a call waits for it and cannot be stopped meanwhile.
+    fn leads_to(&self, _path: &str, _by: Deadline) -> LeadsTo {
         LeadsTo::Unknown
     }
 

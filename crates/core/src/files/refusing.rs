@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::Deadline;
 
 pub(crate) struct RefusingFiles;
 
@@ -46,7 +47,7 @@ impl Files for RefusingFiles {
     async fn export(&self, _: FileRef<'_>, _: PathBuf) -> Result<(), FilesError> {
         Self::refuse()
     }
-    fn leads_to(&self, _: &str) -> LeadsTo {
+    fn leads_to(&self, _: &str, _: Deadline) -> LeadsTo {
         LeadsTo::Itself
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, LeadsTo,
-    List, Listed, Put, Range, Search, SearchFound, Written,
+    Deadline, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
+    LeadsTo, List, Listed, Put, Range, Search, SearchFound, Written,
 };
 use rustix::fd::OwnedFd;
 

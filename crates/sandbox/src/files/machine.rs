@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use outfitter_core::{FileKind, FilesError, LeadsTo};
+use outfitter_core::{Deadline, FileKind, FilesError, LeadsTo};
 use rustix::io::Errno;
 
 use super::error::Failure;
@@ -225,8 +225,8 @@ pub(super) trait Machine: Sized + Send + Sync + 'static {
     /// name: a bare repository, or what the `.git` file of a worktree leads to.
     fn is_in_repository(place: &Place<'_, Self>, directory: &Pin<Self>) -> Result<bool, Failure>;
 
-    /// What a path leads to now, for rules.
-    fn leads_to(_: &Inner<Self>, _path: &str) -> LeadsTo {
+    /// What a path leads to now, for rules; unknown where that is not told by then.
+    fn leads_to(_: &Inner<Self>, _path: &str, _by: Deadline) -> LeadsTo {
         LeadsTo::Unknown
     }
 

@@ -193,8 +193,8 @@ macro_rules! answer_files {
                     .await
             }
 
-            fn leads_to(&self, path: &str) -> LeadsTo {
-                On::leads_to(&self.0, path)
+            fn leads_to(&self, path: &str, by: Deadline) -> LeadsTo {
+                On::leads_to(&self.0, path, by)
             }
 
             fn is_same(&self, one: &str, other: &str) -> bool {

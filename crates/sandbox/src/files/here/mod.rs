@@ -18,7 +18,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use outfitter_core::{FilesError, LeadsTo};
+use outfitter_core::{Deadline, FilesError, LeadsTo};
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, RawDir, RenameFlags, Uid};
 use rustix::io::Errno;
@@ -294,7 +294,7 @@ impl Machine for Here {
         Ok(repository::is_in_one(&directory.handle, &place.root.handle))
     }
 
-    fn leads_to(files: &Inner<Self>, path: &str) -> LeadsTo {
+    fn leads_to(files: &Inner<Self>, path: &str, _: Deadline) -> LeadsTo {
         alias::leads_to(files, path)
     }
 

@@ -1,9 +1,7 @@
 //! What paths lead to there, for rules: by names and links, asked one after the other. Nothing is
 //! opened, and a rule is no wall, so what changes between this look and the next matters to nobody.
 
-use std::time::{Duration, Instant};
-
-use outfitter_core::{FileKind, LeadsTo};
+use outfitter_core::{Deadline, FileKind, LeadsTo};
 use rustix::io::Errno;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -15,13 +13,10 @@ use crate::files::place::spelled;
 use crate::files::session::Inner;
 use crate::ssh::sftp::{Fault, Sftp};
 
-/// How long one path may be asked about.
-const BOUND: Duration = Duration::from_secs(20);
-
 /// What this path leads to, also where its last parts are not there; unknown where the other machine
-/// does not say.
-pub(super) fn leads_to(files: &Inner<Sftp>, path: &str) -> LeadsTo {
-    let real = may_wait(|| real(files, path));
+/// does not say it by then.
+pub(super) fn leads_to(files: &Inner<Sftp>, path: &str, by: Deadline) -> LeadsTo {
+    let real = may_wait(|| real(files, path, by));
     real.and_then(Result::ok)
         .map_or(LeadsTo::Unknown, LeadsTo::Path)
 }
@@ -38,8 +33,7 @@ fn may_wait<T>(work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
-fn real(files: &Inner<Sftp>, path: &str) -> Result<String, Failure> {
-    let until = Instant::now() + BOUND;
+fn real(files: &Inner<Sftp>, path: &str, by: Deadline) -> Result<String, Failure> {
     let path = spelled(&files.protected, path).map_err(|_| Errno::INVAL)?;
     let path = match path.starts_with('/') {
         true => path,
@@ -51,10 +45,7 @@ fn real(files: &Inner<Sftp>, path: &str) -> Result<String, Failure> {
         if ahead.iter().map(|part| part.len() + 1).sum::<usize>() > MAX_PATH_BYTES {
             return Err(Errno::NAMETOOLONG.into());
         }
-        if Instant::now() >= until {
-            return Err(Errno::TIMEDOUT.into());
-        }
-        match meet(&files.machine, &mut real, &mut ahead)? {
+        match meet(&files.machine, &mut real, &mut ahead, by)? {
             Met::End => return Ok(joined(&real)),
             Met::Link(target) => {
                 if target.starts_with('/') {
@@ -76,7 +67,12 @@ enum Met {
 }
 
 /// Goes on to the next link, or to the end, which may not be there.
-fn meet(sftp: &Sftp, real: &mut Vec<String>, ahead: &mut Vec<String>) -> Result<Met, Failure> {
+fn meet(
+    sftp: &Sftp,
+    real: &mut Vec<String>,
+    ahead: &mut Vec<String>,
+    by: Deadline,
+) -> Result<Met, Failure> {
     while !ahead.is_empty() {
         while ahead.pop_if(|part| part == "..").is_some() {
             real.pop();
@@ -90,12 +86,12 @@ fn meet(sftp: &Sftp, real: &mut Vec<String>, ahead: &mut Vec<String>) -> Result<
                 joined(&here)
             })
             .collect();
-        for seen in sftp.lstat_all(&paths)? {
+        for seen in sftp.lstat_all_by(by, &paths)? {
             match seen {
                 Ok(attrs) => {
                     real.extend(ahead.pop());
                     if attrs.kind() == FileKind::Symlink {
-                        let target = sftp.readlink(&joined(real))?;
+                        let target = sftp.readlink_by(by, &joined(real))?;
                         real.pop();
                         return Ok(Met::Link(target));
                     }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
-use outfitter_core::{FileKind, FilesError, LeadsTo};
+use outfitter_core::{Deadline, FileKind, FilesError, LeadsTo};
 use rustix::io::Errno;
 
 use super::reader::Reader;
@@ -268,8 +268,8 @@ impl Machine for Sftp {
         limits.max_fetched_bytes
     }
 
-    fn leads_to(files: &Inner<Self>, path: &str) -> LeadsTo {
-        leads::leads_to(files, path)
+    fn leads_to(files: &Inner<Self>, path: &str, by: Deadline) -> LeadsTo {
+        leads::leads_to(files, path, by)
     }
 
     /// Whether configuration in the root is a link that leads to this path, or to a directory above

@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use outfitter_core::{
-    FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash, LeadsTo,
-    List, Listed, Put, Range, Search, SearchFound, Written,
+    Deadline, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
+    LeadsTo, List, Listed, Put, Range, Search, SearchFound, Written,
 };
 
 use super::cancel::{Gone, blocking};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use outfitter_core::SandboxError;
+use outfitter_core::{Deadline, SandboxError};
 use tokio::time::timeout;
 
 use super::ask::{Ask, OpenFlags, PIECE_BYTES};
@@ -15,6 +15,9 @@ use crate::ssh::connection::Connection;
 
 /// How long the other machine may take for what is asked together.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long it may take to say that a channel is not needed any more.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many questions for names are on their way together.
 const NAMES_ASKED: usize = 8;
@@ -60,6 +63,26 @@ impl Sftp {
     pub(crate) fn lstat_all(&self, paths: &[String]) -> Result<Vec<Result<Attrs, Fault>>, Fault> {
         let asks: Vec<Ask<'_>> = paths.iter().map(|path| Ask::Lstat(path)).collect();
         Ok(self.all(&asks)?.into_iter().map(attrs).collect())
+    }
+
+    /// The same, if they are told by then.
+    pub(crate) fn lstat_all_by(
+        &self,
+        by: Deadline,
+        paths: &[String],
+    ) -> Result<Vec<Result<Attrs, Fault>>, Fault> {
+        let asks: Vec<Ask<'_>> = paths.iter().map(|path| Ask::Lstat(path)).collect();
+        let mut all = Vec::with_capacity(asks.len());
+        for part in asks.chunks(MAX_ASKED) {
+            all.extend(self.asked_by(by, part)?.into_iter().map(attrs));
+        }
+        Ok(all)
+    }
+
+    /// What a link leads to, if it is told by then.
+    pub(crate) fn readlink_by(&self, by: Deadline, path: &str) -> Result<String, Fault> {
+        let mut replies = self.asked_by(by, &[Ask::Readlink(path)])?;
+        name(replies.pop().ok_or_else(unanswered)?)
     }
 
     pub(crate) fn readlink(&self, path: &str) -> Result<String, Fault> {
@@ -166,15 +189,29 @@ impl Sftp {
     }
 
     fn asked(&self, on: Option<u64>, asks: &[Ask<'_>]) -> Result<(u64, Vec<Reply>), Fault> {
-        let repeat = on.is_none() && asks.iter().all(Ask::may_be_repeated);
+        self.runtime.block_on(self.answers(on, asks))
+    }
+
+    /// With everything that may have to be waited for before: another question, and a connection.
+    fn asked_by(&self, by: Deadline, asks: &[Ask<'_>]) -> Result<Vec<Reply>, Fault> {
+        let left = by.remaining().unwrap_or(ANSWER_TIMEOUT);
+        if left.is_zero() {
+            return Err(unanswered());
+        }
         self.runtime.block_on(async {
-            let mut line = self.line.lock().await;
-            match self.ask_on(&mut line, on, asks).await {
-                // A connection that dropped while nothing was asked is noticed only now.
-                Err(Fault::Lost(_)) if repeat => self.ask_on(&mut line, on, asks).await,
-                answered => answered,
-            }
+            let answers = timeout(left, self.answers(None, asks)).await;
+            Ok(answers.map_err(|_| unanswered())??.1)
         })
+    }
+
+    async fn answers(&self, on: Option<u64>, asks: &[Ask<'_>]) -> Result<(u64, Vec<Reply>), Fault> {
+        let repeat = on.is_none() && asks.iter().all(Ask::may_be_repeated);
+        let mut line = self.line.lock().await;
+        match self.ask_on(&mut line, on, asks).await {
+            // A connection that dropped while nothing was asked is noticed only now.
+            Err(Fault::Lost(_)) if repeat => self.ask_on(&mut line, on, asks).await,
+            answered => answered,
+        }
     }
 
     async fn ask_on(
@@ -200,6 +237,10 @@ impl Sftp {
         let number = line.as_ref().map_or(0, |line| line.number + 1);
         let works = line.as_ref().is_some_and(|line| !line.is_broken) && self.connection.is_live();
         if !works {
+            if let Some(old) = line.take() {
+                // A connection has few channels, and nobody else would end this one.
+                let _ = timeout(CLOSE_TIMEOUT, old.close()).await;
+            }
             let channel = self.connection.subsystem("sftp").await;
             let channel = channel.map_err(|error| Fault::Lost(reason(&error)))?;
             let opened = timeout(ANSWER_TIMEOUT, Line::open(channel, number)).await;

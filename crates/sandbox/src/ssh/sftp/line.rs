@@ -75,6 +75,12 @@ impl Line {
         Ok(replies.into_iter().flatten().collect())
     }
 
+    /// Says that it is not needed any more.
+    pub(super) async fn close(self) {
+        // Where the connection is gone the channel is, too.
+        let _ = self.channel.close().await;
+    }
+
     async fn send(&self, bytes: Bytes) -> Result<(), Fault> {
         self.channel
             .data(&bytes[..])

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use outfitter_core::LeadsTo;
+use outfitter_core::{Deadline, LeadsTo};
 use rstest::rstest;
 
 use super::world::{AsFiles as _, Machine, World};
@@ -62,7 +62,11 @@ async fn a_path_is_what_it_leads_to_through_links(
         (&format!("{outside}/none"), without("/none")),
         ("missing/../plain", LeadsTo::Unknown),
     ] {
-        assert_eq!(world.files.as_files().leads_to(path), leads, "{path}");
+        assert_eq!(
+            world.files.as_files().leads_to(path, Deadline::NEVER),
+            leads,
+            "{path}"
+        );
     }
 }
 
@@ -76,7 +80,10 @@ async fn a_home_is_what_it_is_in_paths_too(
     };
     fs::create_dir(world.home.join("real")).unwrap();
     std::os::unix::fs::symlink("real", world.home.join("linked")).unwrap();
-    let leads = world.files.as_files().leads_to("~/linked/x");
+    let leads = world
+        .files
+        .as_files()
+        .leads_to("~/linked/x", Deadline::NEVER);
     let home = world.home.display();
     assert_eq!(leads, LeadsTo::Path(format!("{home}/real/x")));
 }
@@ -97,7 +104,7 @@ async fn a_link_that_leads_round_or_too_far_was_taken_for_what_it_is_called(
     }
     world.link("round", "round");
     let end = world.path("end").display().to_string();
-    let leads = |path| world.files.as_files().leads_to(path);
+    let leads = |path| world.files.as_files().leads_to(path, Deadline::NEVER);
     assert_eq!(leads("39"), LeadsTo::Path(end));
     for unknown in ["40", "49/x", "round", "round/x"] {
         assert_eq!(leads(unknown), LeadsTo::Unknown, "{unknown}");

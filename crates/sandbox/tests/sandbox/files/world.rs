@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{
-    Bytes, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound, Hash,
-    LeadsTo, List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
+    Bytes, Deadline, FileChange, FileChunk, FileRef, FileStat, Files, FilesError, Glob, GlobFound,
+    Hash, LeadsTo, List, Listed, Put, PutMode, Range, Reach, Sandbox, Search, SearchFound, Written,
 };
 use outfitter_sandbox::{FileLimits, LocalFiles, ProcessSandbox, Protected};
 use tempfile::TempDir;
@@ -247,8 +247,8 @@ impl Files for Theirs {
         self.0.files().export(from, to).await
     }
 
-    fn leads_to(&self, path: &str) -> LeadsTo {
-        self.0.files().leads_to(path)
+    fn leads_to(&self, path: &str, by: Deadline) -> LeadsTo {
+        self.0.files().leads_to(path, by)
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use outfitter_core::{
-    Becomes, Bytes, FileChange, FileRef, FilesError, Hash, LeadsTo, NewMode, Put, PutMode, Range,
-    Reach, Sandbox, SandboxError,
+    Becomes, Bytes, Deadline, FileChange, FileRef, FilesError, Hash, LeadsTo, NewMode, Put,
+    PutMode, Range, Reach, Sandbox, SandboxError,
 };
 use outfitter_sandbox::ssh::open;
 use outfitter_sandbox::{FileLimits, FileQuota, QuotaCounts};
@@ -314,7 +315,10 @@ async fn where_nobody_can_wait_what_a_path_leads_to_is_unknown_and_not_itself() 
     fs::create_dir(workspace.join("secrets")).unwrap();
     symlink("secrets", workspace.join("docs")).unwrap();
     // One thread has to ask and to drive the connection.
-    assert_eq!(sandbox.files().leads_to("docs/k"), LeadsTo::Unknown);
+    assert_eq!(
+        sandbox.files().leads_to("docs/k", Deadline::NEVER),
+        LeadsTo::Unknown
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -323,10 +327,35 @@ async fn where_the_machine_does_not_answer_what_a_path_leads_to_is_unknown() {
         return;
     };
     let sandbox = open(server.session(server.remote())).await.unwrap();
-    let known = sandbox.files().leads_to("docs");
+    let known = sandbox.files().leads_to("docs", Deadline::NEVER);
     assert!(matches!(known, LeadsTo::Path(_)), "{known:?}");
     server.stop();
-    assert_eq!(sandbox.files().leads_to("docs"), LeadsTo::Unknown);
+    assert_eq!(
+        sandbox.files().leads_to("docs", Deadline::NEVER),
+        LeadsTo::Unknown
+    );
+}
+
+/// A machine that had nothing more to say held a call up for a minute with each of its paths.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_paths_lead_to_is_unknown_by_the_deadline_of_all_and_told_after_it() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let sandbox = open(server.session(server.remote())).await.unwrap();
+    let files = sandbox.files();
+    let over = Deadline::after(Duration::ZERO);
+    for _ in 0..100 {
+        assert_eq!(files.leads_to("docs", over), LeadsTo::Unknown);
+    }
+    // And nothing of it is in the way of the next question: a connection has ten channels, and who
+    // lets go of a question half way had one more each time.
+    for round in 0..40 {
+        let short = Deadline::after(Duration::from_micros(25 * round));
+        let _path_or_unknown = files.leads_to("docs", short);
+        let known = files.leads_to("docs", Deadline::NEVER);
+        assert!(matches!(known, LeadsTo::Path(_)), "{known:?}");
+    }
 }
 
 #[rstest]

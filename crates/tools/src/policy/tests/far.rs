@@ -1,6 +1,9 @@
 //! Files of which it cannot be told what a path leads to, as those of another machine.
 
-use outfitter_core::LeadsTo;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use outfitter_core::{Deadline, LeadsTo};
 
 use super::unopened::unopened;
 use super::*;
@@ -16,7 +19,7 @@ fn far(under: Verdict, rules: Vec<Rule>, path: &str) -> Verdict {
 
 #[test]
 fn files_that_do_not_tell_what_a_path_leads_to_say_so() {
-    assert_eq!(Far.leads_to("docs/x"), LeadsTo::Unknown);
+    assert_eq!(Far.leads_to("docs/x", Deadline::NEVER), LeadsTo::Unknown);
 }
 
 #[rstest]
@@ -43,4 +46,28 @@ fn a_path_nobody_can_look_through_is_allowed_by_no_rule_with_a_path() {
     let allow = |args| vec![rule(Verdict::Allow, args)];
     assert_eq!(far(Verdict::Ask, allow("src/**"), "src/a"), Verdict::Ask);
     assert_eq!(far(Verdict::Ask, allow(""), "src/a"), Verdict::Allow);
+}
+
+/// A machine that says nothing: whoever asks waits as long as they may.
+#[derive(Default)]
+struct Silent(AtomicUsize);
+
+unopened!(Silent {
+    fn leads_to(&self, _: &str, by: Deadline) -> LeadsTo {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        std::thread::sleep(by.remaining().unwrap());
+        LeadsTo::Unknown
+    }
+});
+
+#[test]
+fn each_of_a_hundred_paths_was_waited_for_anew_where_a_machine_said_nothing() {
+    let silent = Silent::default();
+    let paths: Vec<String> = (0..100).map(|n| format!("docs/{n}")).collect();
+    let by = Deadline::after(Duration::from_millis(20));
+    let known = KnownPaths::look_by(by, &silent, &paths, &["secrets".to_owned()]);
+    assert_eq!(silent.0.load(Ordering::SeqCst), 1);
+    for path in &paths {
+        assert_eq!(known.leads_to(path), &LeadsTo::Unknown);
+    }
 }

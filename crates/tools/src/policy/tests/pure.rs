@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use outfitter_core::LeadsTo;
+use outfitter_core::{Deadline, LeadsTo};
 use proptest::prelude::*;
 
 use super::unopened::unopened;
@@ -30,7 +30,7 @@ impl Shifting {
 }
 
 unopened!(Shifting {
-    fn leads_to(&self, _: &str) -> LeadsTo {
+    fn leads_to(&self, _: &str, _: Deadline) -> LeadsTo {
         match self.look() % 6 {
             at @ 0..4 => LeadsTo::Path(PLACES[at].to_owned()),
             4 => LeadsTo::Itself,
