@@ -14,6 +14,7 @@ use outfitter_core::{
 };
 use outfitter_tools::{NativeSource, Pipeline, RunHandle, ToolRegistry, ToolView};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 pub(crate) struct Hosted {
     registry: ToolRegistry,
@@ -23,6 +24,8 @@ pub(crate) struct Hosted {
     /// Calls that were begun, and those that were given up.
     pub(crate) begun: Arc<AtomicU64>,
     pub(crate) given_up: Arc<AtomicU64>,
+    /// What `late_steps` waits for.
+    pub(crate) go_on: Arc<Notify>,
     running: AtomicU64,
     most: AtomicU64,
 }
@@ -36,6 +39,7 @@ impl Hosted {
     pub(crate) fn new() -> Arc<Self> {
         let begun = Arc::new(AtomicU64::new(0));
         let given_up = Arc::new(AtomicU64::new(0));
+        let go_on = Arc::new(Notify::new());
         let probe = |name: &str, change: fn(&mut ToolSpec)| {
             let schema = json!({"type": "object"});
             let mut spec = ToolSpec::new(
@@ -44,11 +48,12 @@ impl Hosted {
                 schema,
             );
             change(&mut spec);
-            let (begun, given_up) = (begun.clone(), given_up.clone());
+            let (begun, given_up, go_on) = (begun.clone(), given_up.clone(), go_on.clone());
             Arc::new(Probe {
                 spec,
                 begun,
                 given_up,
+                go_on,
             }) as Arc<dyn Tool>
         };
         let tools = vec![
@@ -61,7 +66,7 @@ impl Hosted {
             probe("picture", |_| {}),
             probe("fails", |_| {}),
             probe("steps", |_| {}),
-            probe("slow_steps", |_| {}),
+            probe("late_steps", |_| {}),
             probe("hangs", |_| {}),
             probe("secret", |spec| spec.min_role = Role::Admin),
             probe("later", |spec| spec.exposure = Exposure::Deferred),
@@ -70,7 +75,7 @@ impl Hosted {
         ];
         let source = NativeSource::new(SourceId::new("test").unwrap(), Trust::Builtin, tools);
         let mut hosted = Self::of(Arc::new(source));
-        (hosted.begun, hosted.given_up) = (begun, given_up);
+        (hosted.begun, hosted.given_up, hosted.go_on) = (begun, given_up, go_on);
         Arc::new(hosted)
     }
 
@@ -84,6 +89,7 @@ impl Hosted {
             seen: Mutex::default(),
             begun: Arc::default(),
             given_up: Arc::default(),
+            go_on: Arc::default(),
             running: AtomicU64::new(0),
             most: AtomicU64::new(0),
         }
@@ -246,6 +252,7 @@ struct Probe {
     spec: ToolSpec,
     begun: Arc<AtomicU64>,
     given_up: Arc<AtomicU64>,
+    go_on: Arc<Notify>,
 }
 
 /// Counts when it is dropped.
@@ -286,9 +293,9 @@ impl Tool for Probe {
                 }
                 Outcome::json(json!({"steps": 3})).into()
             }
-            "slow_steps" => {
+            "late_steps" => {
+                self.go_on.notified().await;
                 for step in 0..3 {
-                    tokio::time::sleep(Duration::from_millis(300)).await;
                     cx.progress.info(&format!("step {step}"));
                 }
                 Outcome::json(json!({"steps": 3})).into()
