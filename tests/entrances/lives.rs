@@ -314,6 +314,44 @@ fn a_turn_goes_on_however_its_server_was_ended(
     goes_on(&world);
 }
 
+/// A client that hears no end of its run sends it again: to the next server too, which has gone on
+/// with it by itself.
+#[rstest]
+fn a_run_of_ag_ui_was_made_again_by_the_next_server(
+    #[values("told", "twice", "killed")] how: &str,
+) {
+    let world = world("");
+    let serving = Serving::start(&world);
+    let mut body = words("m1");
+    body["threadId"] = json!("s");
+    body["runId"] = json!("r1");
+    body["protocolVersion"] = json!("1.0");
+    let mut reply = serving.at.open("POST", "/agui", &[], Some(&body));
+    reply.until_text("outfitter.tool_progress");
+    match how {
+        "told" => drop(serving.stop()),
+        "twice" => serving.abandoned(),
+        _ => serving.kill(),
+    }
+    drop(reply);
+    go(&world, "s");
+    let serving = Serving::start(&world);
+    let again = |when: &str| {
+        let again = serving.at.post("/agui", &body).is(409).json();
+        assert_eq!(again["code"], "conflict", "{when}: {again}");
+    };
+    again("at once");
+    soon(|| {
+        let told = serving.at.get("/v1/sessions/s/messages").is(200).json();
+        let last = told["messages"].as_array().unwrap().last().cloned();
+        last.is_some_and(|last| last["content"] == "all done")
+            .then_some(())
+    });
+    again("when it has gone on");
+    serving.stop();
+    assert_eq!(made(&world, "s"), "", "it was made again");
+}
+
 /// The next server makes an end of the turn in session `s`, whose call was interrupted.
 fn goes_on(world: &World) {
     let serving = Serving::start(world);

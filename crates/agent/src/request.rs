@@ -34,6 +34,8 @@ pub struct RunRequest {
     pub message: Option<MessageId>,
     /// The workflow of the turn that new words begin. A turn that is gone on with keeps its own.
     pub workflow: TurnWorkflow,
+    /// The id that a client gave the run, which its first entry keeps.
+    pub client_run: Option<String>,
 }
 
 /// Who says which workflow a turn follows.
@@ -73,6 +75,7 @@ impl From<Input> for RunRequest {
             notes: Vec::new(),
             message: None,
             workflow: TurnWorkflow::AsConfigured,
+            client_run: None,
         }
     }
 }

@@ -25,6 +25,7 @@ impl Run<'_> {
             notes,
             message,
             workflow,
+            client_run,
         } = request;
         let (parts, session, writer) = (self.parts, self.session, &*self.writer);
         let clock = &*parts.clock;
@@ -65,6 +66,7 @@ impl Run<'_> {
             workflow: chosen
                 .workflow_name()
                 .or_else(|| follows.map(|one| one.name.clone())),
+            client_run,
             ..started(session, &view)
         }))];
         if recovered {
@@ -175,6 +177,7 @@ pub(crate) fn started(session: &Session, view: &ToolView) -> RunStarted {
             level: sandbox.level.as_str().to_owned(),
         },
         workflow: None,
+        client_run: None,
     }
 }
 

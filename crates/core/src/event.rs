@@ -118,6 +118,10 @@ pub struct RunStarted {
     /// The workflow in use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The id that a client gave the run, so that a request which is sent once more is known, also
+    /// by a server that began since. It is for the log; what is told of the run leaves it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_run: Option<String>,
 }
 
 /// What might be done next.

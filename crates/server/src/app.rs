@@ -100,6 +100,16 @@ impl App {
         session: Session,
         request: RunRequest,
     ) -> Result<Started, Problem> {
+        self.start_with(session, request, ()).await
+    }
+
+    /// The same. `kept` is let go of when the run is over, whether or not who asked for it waits.
+    pub(crate) async fn start_with(
+        self: &Arc<Self>,
+        session: Session,
+        request: RunRequest,
+        kept: impl Send + 'static,
+    ) -> Result<Started, Problem> {
         let app = self.clone();
         let place = Place {
             scope: session.scope(),
@@ -110,6 +120,7 @@ impl App {
         let (live, begun) = self.live.start(place, |live| {
             mailbox = live.hub.follow();
             async move {
+                let _kept = kept;
                 if let Err(problem) = app.make(&live, session, request).await {
                     live.hub.refuse(problem);
                 }

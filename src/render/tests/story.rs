@@ -73,6 +73,7 @@ impl Story {
                 level: "full".to_owned(),
             },
             workflow: None,
+            client_run: None,
         }))
     }
 

@@ -6,4 +6,4 @@ mod runs;
 
 pub(crate) use hub::Begun;
 pub(crate) use mailbox::Mailbox;
-pub(crate) use runs::{Live, LiveRun, Place, RECENT, stopping};
+pub(crate) use runs::{Live, LiveRun, Place, stopping};

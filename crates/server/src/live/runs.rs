@@ -15,7 +15,7 @@ use super::hub::{Begun, Hub};
 use crate::problem::Problem;
 
 /// Runs that are over and whose session is remembered, so that it need not be looked for.
-pub(crate) const RECENT: usize = 10_000;
+const RECENT: usize = 10_000;
 
 /// Runs at once.
 const MOST: usize = 1_024;

@@ -1,50 +1,39 @@
-//! The ids that clients gave their runs, so that a request which was sent twice is made once.
+//! The ids that clients gave the runs under way, so that a request which was sent twice is made
+//! once. Those of runs that are over are in the log of their session.
 
-use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::live::{Place, RECENT};
+use crate::live::Place;
 
-/// The ids of the last runs, by session.
+type Taken = Arc<Mutex<HashSet<(Place, String)>>>;
+
+/// The ids of the runs under way, by session, and of those that are about to be.
 #[derive(Default)]
-pub(crate) struct ClientRuns(Mutex<Known>);
+pub(crate) struct ClientRuns(Taken);
 
-#[derive(Default)]
-struct Known {
-    ids: HashSet<(Place, String)>,
-    order: VecDeque<(Place, String)>,
+/// The id of a run, taken until it is over. Whoever takes it reads in the log afterwards whether an
+/// earlier run had it: one that is over by then has written it.
+pub(crate) struct ClientRun {
+    taken: Taken,
+    key: (Place, String),
 }
 
 impl ClientRuns {
-    /// Takes an id for a new run; says whether it was free.
-    pub(crate) fn take(&self, place: &Place, id: &str) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Takes an id for a new run; none where one that is under way has it.
+    pub(crate) fn take(&self, place: &Place, id: &str) -> Option<ClientRun> {
         let key = (place.clone(), id.to_owned());
-        if !known.ids.insert(key.clone()) {
-            return false;
-        }
-        known.order.push_back(key);
-        while known.order.len() > RECENT
-            && let Some(oldest) = known.order.pop_front()
-        {
-            known.ids.remove(&oldest);
-        }
-        true
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.insert(key.clone()).then(|| ClientRun {
+            taken: self.0.clone(),
+            key,
+        })
     }
+}
 
-    /// The session was deleted: one of its id may begin anew.
-    pub(crate) fn forget(&self, place: &Place) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.ids.retain(|(other, _)| other != place);
-        known.order.retain(|(other, _)| other != place);
-    }
-
-    /// Gives an id back: there was no run.
-    pub(crate) fn give_back(&self, place: &Place, id: &str) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (place.clone(), id.to_owned());
-        if known.ids.remove(&key) {
-            known.order.retain(|other| *other != key);
-        }
+impl Drop for ClientRun {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.remove(&self.key);
     }
 }

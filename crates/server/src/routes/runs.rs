@@ -71,6 +71,7 @@ pub(super) async fn start(
         notes,
         message: None,
         workflow: chosen(wanted.workflow.as_deref()),
+        client_run: None,
     };
     let started = app.start(session, request).await?;
     let run = started.run.clone();

@@ -185,7 +185,6 @@ async fn remove(app: &App, place: &Place) -> Result<Response, Problem> {
     let left_behind = deletion.run(&place.scope, session).await?;
     app.waits.forget(place);
     app.histories.forget(place);
-    app.client_runs.forget(place);
     if left_behind.is_empty() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::client::{Whole, get, post};
+use crate::client::{Reply, Whole, delete, get, post};
 use crate::harness::{Served, World, soon};
 
 pub(crate) fn says(text: &str) -> Value {
@@ -181,6 +181,76 @@ async fn a_run_that_is_sent_twice_is_made_once() {
     assert_eq!(told["messages"].as_array().unwrap().len(), 2);
     // The same id in another thread is another run.
     sound(&served, &input("other", "r1", says("hello"))).await;
+    served.stop().await;
+}
+
+/// Reads on until the stream has said this.
+async fn until_text(client: &mut Reply, text: &str) {
+    let mut told = String::new();
+    while !told.contains(text) {
+        let piece = client.piece().await.unwrap();
+        told.push_str(&String::from_utf8_lossy(&piece));
+    }
+}
+
+/// The ids of its runs were in the memory of the server that made them.
+#[rstest]
+#[tokio::test]
+async fn a_run_was_made_once_more_when_it_was_sent_once_more_to_the_next_server(
+    #[values("stopped", "killed", "killed in the middle")] how: &str,
+) {
+    let world = World::new();
+    let served = world.serve().await;
+    let mut body = input("t", "r1", says("hello"));
+    if how == "killed in the middle" {
+        body = input("t", "r1", says("call hangs {}"));
+        let mut client = post("/agui", &body).open(served.at).await;
+        until_text(&mut client, "TOOL_CALL_START").await;
+    } else {
+        sound(&served, &body).await;
+    }
+    match how {
+        "stopped" => served.stop().await,
+        _ => served.kill(),
+    }
+    for _ in 0..2 {
+        let served = world.serve().await;
+        let again = post("/agui", &body).send(served.at).await;
+        again.is_problem(409, "conflict");
+        let told = get("/v1/sessions/t/messages").send(served.at).await.json();
+        let told = told["messages"].as_array().unwrap().iter();
+        assert_eq!(told.filter(|said| said["role"] == "user").count(), 1);
+        served.stop().await;
+    }
+    let served = world.serve().await;
+    // A thread that is deleted takes its ids along.
+    if how != "killed in the middle" {
+        let deleted = delete("/v1/sessions/t").send(served.at).await;
+        assert_eq!(deleted.status, 204);
+        sound(&served, &body).await;
+    }
+    served.stop().await;
+}
+
+/// A run that was refused is none: its id is free.
+#[tokio::test]
+async fn a_run_under_way_keeps_its_id_and_one_that_was_refused_gives_it_back() {
+    let served = World::new().serve().await;
+    let hangs = input("t", "r1", says("call hangs {}"));
+    let mut client = post("/agui", &hangs).open(served.at).await;
+    until_text(&mut client, "TOOL_CALL_START").await;
+    let again = post("/agui", &hangs).send(served.at).await;
+    again.is_problem(409, "conflict");
+    // The thread is busy.
+    let other = input("t", "r2", says("hello"));
+    let busy = post("/agui", &other).send(served.at).await;
+    assert!(busy.text().contains("busy"), "{}", busy.text());
+    drop(client);
+    let made = soon(async || {
+        let again = post("/agui", &other).send(served.at).await;
+        again.text().contains("RUN_FINISHED").then_some(again)
+    });
+    made.await;
     served.stop().await;
 }
 

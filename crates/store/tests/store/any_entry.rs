@@ -264,10 +264,10 @@ fn run_started() -> BoxedStrategy<RunStarted> {
         proptest::sample::select(Mode::ALL.to_vec()),
         vec(text(), 0..3),
         (text(), text()),
-        option::of(text()),
+        (option::of(text()), option::of(text())),
     )
         .prop_map(
-            |(resumes, model, mode, tools, (backend, level), workflow)| RunStarted {
+            |(resumes, model, mode, tools, (backend, level), (workflow, client_run))| RunStarted {
                 resumes: resumes.map(|run| RunId::new(run).unwrap()),
                 model,
                 mode,
@@ -275,6 +275,7 @@ fn run_started() -> BoxedStrategy<RunStarted> {
                 tools: tools.into(),
                 sandbox: SandboxSummary { backend, level },
                 workflow,
+                client_run,
             },
         )
         .boxed()

@@ -98,6 +98,7 @@ impl Writer {
                 level: "full".to_owned(),
             },
             workflow: None,
+            client_run: None,
         }));
         if resumes.is_none() {
             let words = Part::Text {

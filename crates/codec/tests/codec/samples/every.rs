@@ -103,6 +103,7 @@ pub(crate) fn every_kind() -> Vec<Event> {
                     level: "partial".to_owned(),
                 },
                 workflow: Some("review".to_owned()),
+                client_run: Some("r9".to_owned()),
             }),
             EventBody::Delta {
                 message_id: MessageId::new("msg_1").unwrap(),

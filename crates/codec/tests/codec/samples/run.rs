@@ -23,6 +23,7 @@ fn started(tools: &[&str]) -> EventBody {
             level: "full".to_owned(),
         },
         workflow: None,
+        client_run: None,
     })
 }
 

@@ -103,6 +103,7 @@ pub(super) fn asked(
         notes: notes(input),
         message: id_of_words(input, history),
         workflow: workflow(input)?,
+        client_run: Some(input.run.clone()),
     }))
 }
 

@@ -1,6 +1,7 @@
-//! What a thread's log says: what a client may know, what waits, what was answered, how it ended.
+//! What a thread's log says: what a client may know, which runs there were, what waits, what was
+//! answered, how it ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_codec::agui::{InputMessage, Transcript};
@@ -21,6 +22,8 @@ pub(super) struct History {
     pub(super) transcript: Transcript,
     /// The ids of all messages; of the person's also what they say.
     messages: Arc<HashMap<String, Option<Hash>>>,
+    /// The ids that clients gave their runs.
+    client_runs: Arc<HashSet<String>>,
     /// What was answered.
     pub(super) answers: Arc<HashMap<InterruptId, Answer>>,
     /// The end of the last run.
@@ -89,6 +92,11 @@ impl History {
         self.messages.contains_key(id)
     }
 
+    /// Whether the thread has had a run of this id, which its client gave it.
+    pub(super) fn has_run(&self, id: &str) -> bool {
+        self.client_runs.contains(id)
+    }
+
     async fn read_on(mut self, log: &dyn Log, place: &Place) -> Result<Self, StoreError> {
         loop {
             let (scope, session) = (&place.scope, &place.session);
@@ -139,7 +147,12 @@ impl History {
                 Arc::make_mut(&mut self.messages).insert(message.id.to_string(), words);
                 self.unfinished |= is_words;
             }
-            EventBody::RunStarted(started) => self.direct = started.model.is_none(),
+            EventBody::RunStarted(started) => {
+                self.direct = started.model.is_none();
+                if let Some(id) = &started.client_run {
+                    Arc::make_mut(&mut self.client_runs).insert(id.clone());
+                }
+            }
             EventBody::RunFinished { outcome, .. } if !self.direct => {
                 self.end = Some(event.clone());
                 self.unfinished &= *outcome != RunOutcome::Success;

@@ -36,6 +36,7 @@ pub(super) async fn run(
         scope: Scope::from(&*who),
         session: input.thread.clone(),
     };
+    let mine = app.client_runs.take(&place, &input.run);
     let history = app.histories.read(&*app.log, &place).await?;
     let asked = asked::asked(&app, &who, &input, &history);
     let asked = asked.and_then(|asked| Ok((asked, asked::mode(&input)?)));
@@ -51,30 +52,28 @@ pub(super) async fn run(
             return Ok(sse::refused(&app, encoder, problem.error()));
         }
     };
-    if !app.client_runs.take(&place, &input.run) {
+    let mine = mine.filter(|_| !history.has_run(&input.run));
+    let Some(mine) = mine else {
         let error = ErrorInfo::new(
             Code::Conflict,
             format!("the thread has had a run {} already", input.run),
         );
         return Err(error.with_hint("give each run an id of its own").into());
-    }
+    };
     let opened = app.open(who, &place.session).await;
     let started = match opened {
-        Ok(session) => app.start(in_mode(session, mode), request).await,
+        Ok(session) => app.start_with(in_mode(session, mode), request, mine).await,
         Err(problem) => Err(problem),
     };
     let encoder = AguiEncoder::new(frame, history.transcript);
     match started {
         Ok(started) => Ok(sse::run(&app, encoder, started)),
-        Err(problem) => {
-            app.client_runs.give_back(&place, &input.run);
-            match problem.error().code {
-                Code::NotFound | Code::Conflict | Code::InvalidArguments | Code::Usage => {
-                    Ok(sse::refused(&app, encoder, problem.error()))
-                }
-                _ => Err(problem),
+        Err(problem) => match problem.error().code {
+            Code::NotFound | Code::Conflict | Code::InvalidArguments | Code::Usage => {
+                Ok(sse::refused(&app, encoder, problem.error()))
             }
-        }
+            _ => Err(problem),
+        },
     }
 }
 
