@@ -229,7 +229,7 @@ impl Handler {
             match self.take(caller, call, None, gone).await {
                 Ok(made) => Ok(Some(made)),
                 Err(Gone::Unwanted) => Ok(None),
-                Err(Gone::Stopping) => Err(failed("the server is stopping")),
+                Err(Gone::Stopping) => Ok(Some(results::stopping())),
             }
         };
         answered(made).await

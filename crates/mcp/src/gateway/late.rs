@@ -23,7 +23,7 @@ use tokio::time::{Interval, MissedTickBehavior};
 /// An answer over HTTP.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
-const EVENTS: &str = "text/event-stream";
+pub(super) const EVENTS: &str = "text/event-stream";
 
 /// How long an answer in one piece may take.
 const SOON: Duration = Duration::from_millis(250);

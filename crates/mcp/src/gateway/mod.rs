@@ -6,7 +6,8 @@
 //!   [`sessions`]: whose session is whose, and which calls are under way
 //! - [`queues`]: one call of a session after the other; [`guard`]: an answer also after a panic
 //! - [`progress`], [`results`]: what happens meanwhile, and what came of it
-//! - [`problem`]: how a request is refused; [`answering`]: what is answered before the end
+//! - [`problem`]: how a request is refused; [`answering`]: what is answered before the end;
+//!   [`priming`]: events that older clients cannot read
 //!
 //! The gateway decides nothing: every listing and every call goes to the
 //! [`CallHost`](outfitter_core::CallHost), which takes the principal from the transport and sends
@@ -18,6 +19,7 @@ mod handler;
 mod late;
 mod notices;
 mod plain;
+mod priming;
 mod problem;
 mod progress;
 mod queues;

@@ -23,7 +23,7 @@ use super::service::SESSION_HEADER;
 /// The most bytes of a message that is looked at here.
 const MOST_BYTES: u64 = 64 * 1024;
 
-const VERSION_HEADER: &str = "mcp-protocol-version";
+pub(super) const VERSION_HEADER: &str = "mcp-protocol-version";
 
 /// Revisions that have sessions, and the one that has none.
 pub(super) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];

@@ -73,6 +73,14 @@ pub(super) fn no_turn(why: NoTurn) -> CallToolResult {
     ))
 }
 
+/// What is said of a call whose server ends before it. A host that is asked for one then says the
+/// same.
+pub(super) fn stopping() -> CallToolResult {
+    refused(&not_taken(&CallHostError::Unavailable(
+        "the server is stopping".to_owned(),
+    )))
+}
+
 fn refused(error: &ErrorInfo) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(
         Projection::of(None, Some(error)).0,

@@ -20,6 +20,7 @@ use super::late::{self, Answer, Long, WithoutClient};
 use super::plain::{
     Era, Plain, PlainCall, is_by_itself, method, misfit, read, reply, whole, worth_a_look,
 };
+use super::priming::Priming;
 use super::problem::{readable, refuse};
 use super::queues::NoTurn;
 use super::results;
@@ -172,7 +173,9 @@ impl Gateway {
             return refuse(StatusCode::NOT_FOUND, "Session not found");
         }
         if request.method() != Method::POST {
-            return self.ask_library(request, who, named, Head::AtOnce).await;
+            let priming = Priming::of(request.headers());
+            let answer = self.ask_library(request, who, named, Head::AtOnce).await;
+            return priming.in_answer(answer);
         }
         let plain = worth_a_look(&request, &self.hosts);
         let request = match whole(request).await {
@@ -205,8 +208,13 @@ impl Gateway {
                     true => Head::WithFirstWord,
                     false => Head::AtOnce,
                 };
+                let priming = match method.as_deref() {
+                    Some("initialize") => Priming::of_hello(request.body()),
+                    Some(_) | None => Priming::of(request.headers()),
+                };
                 let request = request.map(Full::<Bytes>::from);
                 let answer = self.ask_library(request, who, named, head).await;
+                let answer = priming.in_answer(answer);
                 match one {
                     Some(one) => one.with(answer),
                     None => answer,
@@ -275,13 +283,18 @@ impl Gateway {
         let ends = request.method() == Method::DELETE;
         let library = self.inner.clone();
         let asked = async move { readable(library.handle(request).await).await };
-        let response = match head {
+        let mut response = match head {
             Head::WithFirstWord => late::headed(asked, &self.long).await,
             Head::AtOnce => asked.await,
         };
         match named {
             Some(session) if response.status().is_success() => match ends {
-                true => self.sessions.end(&session),
+                true => {
+                    self.sessions.end(&session);
+                    // The library says that it was accepted, which it was, and done as well:
+                    // clients take 200 and 204 for the end of a session, and some no other.
+                    *response.status_mut() = StatusCode::NO_CONTENT;
+                }
                 false => self.sessions.heard(&session),
             },
             Some(_) => {}

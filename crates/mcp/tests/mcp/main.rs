@@ -14,6 +14,7 @@ mod gateway;
 mod gateway_changes;
 mod gateway_client;
 mod gateway_gone;
+mod gateway_older;
 mod hosted;
 mod http;
 mod lazy;
