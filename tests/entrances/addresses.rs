@@ -10,6 +10,7 @@ use outfitter_core::{EntryBody, EventBody, Seq};
 use serde_json::{Value, json};
 
 use crate::served::{Serving, ends, of, outputs};
+use crate::terminal::Terminal;
 use crate::waiting::{turns, waits};
 use crate::within::whole;
 use crate::world::World;
@@ -283,6 +284,75 @@ fn the_password_of_a_remote_was_in_what_git_printed() {
     let output = ran.json();
     assert_eq!(
         output["result"]["stdout"], "origin\thttps://me:[redacted]@git.example/r.git (fetch)\n",
+        "{output}"
+    );
+}
+
+/// What looks like the parameter of an address in a command is what the command does.
+#[test]
+fn a_person_approved_a_command_that_they_were_not_shown() {
+    let commands = [
+        "true;key=$(echo${IFS}ran>one.txt)",
+        "true https://a.example/?key=$(echo ran >two.txt)",
+        "true https://a.example/?a=1&token=sh;$token -c 'echo ran >three.txt'",
+        "true x://u:$(echo${IFS}ran>four.txt)@h",
+        "true;a=1;token=read",
+    ];
+    let calls: Vec<Value> = (0..)
+        .zip(commands)
+        .map(|(number, command)| {
+            let arguments = json!({"command": command});
+            json!({"id": format!("c{number}"), "name": "execute_shell_command", "arguments": arguments})
+        })
+        .collect();
+    let world = crate::waiting::world(&turns(&calls), "");
+    let serving = Serving::start(&world);
+    let lines = serving.at.run("s").lines();
+    ends(&lines, "waiting");
+    for (call, command) in calls.iter().zip(commands) {
+        let id = call["id"].as_str().unwrap();
+        let told = of(&lines, "tool_call");
+        let mut told = told.iter().filter(|line| line["tool_call_id"] == id);
+        let told = told.next().unwrap_or_else(|| panic!("{lines:#?}"));
+        assert_eq!(told["arguments"]["command"], *command, "{told}");
+        waits(&lines, "approval", id);
+    }
+    assert!(!Value::from(lines).to_string().contains("[redacted]"));
+    serving.stop();
+
+    let mut terminal = Terminal::start(&world, &["run", "go"]);
+    terminal.until("true;key=$(echo${IFS}ran>one.txt)");
+    terminal.until("allow it?");
+}
+
+#[test]
+fn a_secret_under_its_name_was_shown_while_it_was_written() {
+    let arguments = json!({
+        "command": "echo https://a.example/?pageToken=CAUQAA",
+        "env": {"TOKEN": "F4KE-in-\"pieces\" 1", "B": "https://u:F4KE2@a.example/?key=F4KE3", "max_tokens": "7"},
+    });
+    let call = json!({"id": "one", "name": "execute_shell_command", "arguments": arguments});
+    let world = crate::waiting::world(
+        &turns(&[call]),
+        "[[permissions.rules]]\ntool = \"execute_shell_command\"\ndecision = \"allow\"",
+    );
+    let ran = world.run(&["run", "--json", "go"]).exits(0);
+    shows_none("the events", &ran.shown());
+    let lines: Vec<Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let written: String = of(&lines, "delta")
+        .iter()
+        .filter(|line| line["kind"] == "tool_arguments")
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
+    assert!(written.contains(r#""TOKEN":"[redacted]""#), "{written}");
+    assert!(written.contains("?pageToken=CAUQAA"), "{written}");
+    let output = outputs(&lines)[0];
+    assert_eq!(
+        output["result"]["stdout"], "https://a.example/?pageToken=CAUQAA\n",
         "{output}"
     );
 }
