@@ -422,3 +422,36 @@ fn the_store_is_not_read_by_a_tool_even_where_it_lies_in_the_workspace() {
     let found = result(&world, "grep", &json!({"pattern": "41\\+1"}));
     assert_eq!(found["count"], 0, "{found}");
 }
+
+/// A file has what was written to it, whatever that looks like, and shows it to who reads it.
+#[test]
+fn a_file_lost_the_keys_of_the_addresses_in_it() {
+    let world = World::new();
+    let source = "const A: &str = \"https://me:hunter22@a.example/?api_key=a1b2c3d4e5f6a7b8\";\n\
+                  password = \"https://a.example/?token=ghp_S3S3S3S3S3S3S3S3\"\n\
+                  image: docker://alpine:3.19@sha256:6457d53fb065d6f250e1504b9bc42d5b\n";
+    let write = json!({"path": "a.rs", "content": source});
+    result(&world, "file_write", &write);
+    let added: String = source.lines().map(|line| format!("+{line}\n")).collect();
+    let added = patch(&format!("*** Add File: b.rs\n{added}"));
+    result(&world, "apply_patch", &added);
+    world.write("c.rs", "here\n");
+    let replace = json!({"kind": "replace", "old": "here\n", "new": source});
+    let update = json!({"path": "c.rs", "operations": [replace]});
+    result(&world, "file_update", &update);
+    for path in ["a.rs", "b.rs", "c.rs"] {
+        let kept = std::fs::read_to_string(world.work(path)).unwrap();
+        assert_eq!(kept, source, "{path}");
+        let read = result(&world, "file_read", &json!({"path": path}));
+        let content = read["content"].as_str().unwrap();
+        for line in source.lines() {
+            assert!(content.contains(line), "{content}");
+        }
+    }
+    let found = result(&world, "grep", &json!({"pattern": "api_key=a1b2"}));
+    assert_eq!(found["count"], 3, "{found}");
+    assert!(
+        found.to_string().contains("me:hunter22@a.example"),
+        "{found}"
+    );
+}
