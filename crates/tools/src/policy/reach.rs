@@ -219,7 +219,9 @@ impl OneRule<'_, '_> {
             false => format!("no tool has a name like {wanted:?}"),
         };
         let names = self.tools.iter().map(|known| known.spec.name.as_str());
-        let wanted = wanted.replace(['*', '?'], "");
+        // What is left of a glob that ends with `*` is how names begin.
+        let end = if wanted.ends_with('*') { "*" } else { "" };
+        let wanted = wanted.replace(['*', '?'], "") + end;
         let close = owned(close_names(&wanted, names));
         self.fault("tool", why, close);
     }
