@@ -79,6 +79,25 @@ fn the_commands_of_a_session_stood_in_no_list() {
         .json();
     assert_eq!(states(&shown["jobs"]), expected("lost"), "{shown}");
     assert_eq!(shown["jobs"][0]["task_id"], second);
+    // The next server has the session open, and runs none of them: it was `running` again then.
+    let serving = Serving::start(&world);
+    let look = json!({"task_id": second, "block_until_ms": 0});
+    let waited = serving.at.call("s", "await_shell", &look).json();
+    assert!(waited.to_string().contains("lost"), "{waited}");
+    let third = started(&serving, "sleep 602");
+    let expected = [
+        vec![("sleep 602".to_owned(), "running".to_owned())],
+        expected("lost"),
+    ]
+    .concat();
+    let told = serving.at.get("/v1/sessions/s").is(200).json();
+    assert_eq!(states(&told["jobs"]), expected, "{told}");
+    let show = ["sessions", "show", "s", "--json"];
+    let shown = world.run(&show).exits(0).json();
+    assert_eq!(states(&shown["jobs"]), expected, "{shown}");
+    let kill = json!({"task_id": third});
+    serving.at.call("s", "kill_shell", &kill).is(200);
+    serving.stop();
     let text = world.run(&["sessions", "show", "s"]).exits(0).stdout;
     for word in [
         "lost",

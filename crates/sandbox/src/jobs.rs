@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use outfitter_core::{
     Clock, CommandLine, CommandSpec, Exit, JobId, JobInfo, Killed, Lost, Offset, OutputChunk,
-    SandboxError,
+    SandboxError, redact_addresses, shown_arguments,
 };
 use tokio::task::JoinSet;
 
@@ -138,8 +138,8 @@ impl Jobs {
             job: &plan.id,
             spool: &spool,
         };
-        let written = self.records.write(&plan.record());
-        written.map_err(|source| SandboxError::Io {
+        let runs = self.records.write_running(&plan.record());
+        let runs = runs.map_err(|source| SandboxError::Io {
             doing: "write down that a job begins".to_owned(),
             source,
         })?;
@@ -150,7 +150,7 @@ impl Jobs {
         lock(&self.known).push_back(job);
         lock(&self.running).spawn(async move {
             runner.run().await;
-            drop(writing);
+            drop((writing, runs));
         });
         Ok(id)
     }
@@ -296,10 +296,11 @@ fn take_up(spools: &Path, quota: &Arc<Quota>) -> io::Result<(Records, VecDeque<A
     Ok((records, known))
 }
 
+/// A command as it is listed and remembered: for showing, without what is secret in it.
 fn shown(command: &CommandLine) -> String {
     match command {
-        CommandLine::Shell(line) => line.clone(),
-        CommandLine::Program(words) => words.join(" "),
+        CommandLine::Shell(line) => redact_addresses(line).into_owned(),
+        CommandLine::Program(words) => shown_arguments(words.iter().map(String::as_str)).join(" "),
     }
 }
 

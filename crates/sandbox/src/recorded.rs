@@ -5,7 +5,6 @@ use std::path::Path;
 use outfitter_core::{JobId, UnixMs};
 
 use crate::jobs::SPOOLS;
-use crate::occupied::Vacant;
 use crate::records;
 
 /// A job as it is written down.
@@ -38,16 +37,14 @@ pub enum RecordedState {
 pub fn recorded_jobs(session_dir: &Path) -> Vec<Recorded> {
     let mut found = records::look(&session_dir.join(SPOOLS));
     found.sort_by_key(|record| std::cmp::Reverse(record.started()));
-    // Asked once and after they were read: one that is open then has begun none that is missed.
-    let nobody = Vacant::take(session_dir).is_some();
     let job = |record: records::Record| Recorded {
         id: record.job(),
         command: record.command().to_owned(),
         started: record.started(),
         state: match record.end() {
             Some(words) => RecordedState::Ended(words),
-            None if nobody || record.is_over() => RecordedState::Interrupted,
-            None => RecordedState::Running,
+            None if record.runs() => RecordedState::Running,
+            None => RecordedState::Interrupted,
         },
     };
     found.into_iter().map(job).collect()

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use outfitter_core::{Exit, JobId, JobInfo, Lost, SandboxError, UnixMs};
+use outfitter_core::{Exit, JobId, JobInfo, Lost, SandboxError, UnixMs, redact_addresses};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 /// Jobs that are remembered by their name only; the oldest is forgotten.
@@ -45,6 +47,9 @@ pub(crate) struct Record {
     /// How it ended; not there while it runs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     ended: Option<End>,
+    /// Whether the program that runs it is there, for who only looks.
+    #[serde(skip)]
+    runs: bool,
 }
 
 /// An end, as the file has it: what the sandbox refused is said once and not kept.
@@ -115,9 +120,14 @@ impl Record {
         Self {
             v: 1,
             job,
-            command: command.chars().take(MAX_COMMAND_CHARS).collect(),
+            // Before it is cut, which may leave a secret that is not known as one.
+            command: redact_addresses(command)
+                .chars()
+                .take(MAX_COMMAND_CHARS)
+                .collect(),
             started,
             ended: None,
+            runs: false,
         }
     }
 
@@ -131,6 +141,11 @@ impl Record {
 
     pub(crate) fn started(&self) -> UnixMs {
         self.started
+    }
+
+    /// Whether it runs, where it was [looked for](look).
+    pub(crate) fn runs(&self) -> bool {
+        self.runs
     }
 
     pub(crate) fn ended(mut self, exit: &Exit) -> Self {
@@ -162,6 +177,10 @@ impl Record {
         }
     }
 }
+
+/// A job runs, for whoever looks, as long as this is there.
+#[derive(Debug)]
+pub(crate) struct Runs(#[expect(dead_code, reason = "held, so that others see it")] Option<File>);
 
 /// The records of one session.
 #[derive(Debug)]
@@ -197,6 +216,31 @@ impl Records {
 
     /// Writes one, whole or not at all, for ourselves alone.
     pub(crate) fn write(&self, record: &Record) -> io::Result<()> {
+        self.write_holding(record, |_| Ok(()))
+    }
+
+    /// Writes one of a job that is about to run. It runs for whoever looks until what is given is
+    /// dropped, which the system does when this program ends, however that ends.
+    pub(crate) fn write_running(&self, record: &Record) -> io::Result<Runs> {
+        let mut held = None;
+        self.write_holding(record, |file| {
+            let file = file.try_clone()?;
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                // Where there are no locks nobody can tell that it does not run, either.
+                Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::INVAL) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            held = Some(file);
+            Ok(())
+        })?;
+        Ok(Runs(held))
+    }
+
+    fn write_holding(
+        &self,
+        record: &Record,
+        hold: impl FnOnce(&File) -> io::Result<()>,
+    ) -> io::Result<()> {
         let path = self.path(&record.job);
         let unfinished = path.with_extension(UNFINISHED.trim_start_matches('.'));
         let text = serde_json::to_vec(record)?;
@@ -207,6 +251,7 @@ impl Records {
             .mode(0o600)
             .open(&unfinished)?;
         file.write_all(&text)?;
+        hold(&file)?;
         std::fs::rename(&unfinished, &path)
     }
 
@@ -270,17 +315,39 @@ pub(crate) fn look(dir: &Path) -> Vec<Record> {
     let record = |entry: std::fs::DirEntry| {
         let name = entry.file_name();
         let id = name.to_str()?.strip_suffix(SUFFIX)?.to_owned();
-        read(&entry.path()).filter(|record| record.job.as_str() == id)
+        seen(&entry.path()).filter(|record| record.job.as_str() == id)
     };
     entries.filter_map(record).collect()
 }
 
+/// One, with whether its job runs.
+fn seen(path: &Path) -> Option<Record> {
+    let file = File::open(path).ok()?;
+    let record = read_from(&file)?;
+    if record.is_over() {
+        return Some(record);
+    }
+    if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+        // It does not run. It may have ended since it was read, and that is written before.
+        return read(path);
+    }
+    Some(Record {
+        runs: true,
+        ..record
+    })
+}
+
 /// One that is garbled is none.
 fn read(path: &Path) -> Option<Record> {
+    read_from(&File::open(path).ok()?)
+}
+
+fn read_from(file: &File) -> Option<Record> {
     let mut text = Vec::new();
-    let file = File::open(path).ok()?;
     file.take(MAX_RECORD).read_to_end(&mut text).ok()?;
-    let record: Record = serde_json::from_slice(&text).ok()?;
+    let mut record: Record = serde_json::from_slice(&text).ok()?;
+    // Older programs wrote it as it was run.
+    record.command = redact_addresses(&record.command).into_owned();
     (record.v == 1).then_some(record)
 }
 
@@ -292,6 +359,45 @@ mod tests {
     fn record(name: &str, started: u64) -> Record {
         let job = JobId::new(name).unwrap();
         Record::of(job, "make all", UnixMs(started))
+    }
+
+    #[test]
+    fn the_secrets_of_a_command_were_in_the_record_of_its_job() {
+        let dir = tempfile::tempdir().unwrap();
+        let (records, _) = Records::open(dir.path()).unwrap();
+        let job = JobId::new("job_a").unwrap();
+        let plain = "seq 1; : http://bob:PW@h.example/?api_key=KEY99";
+        let long = format!("{plain} {}", "x".repeat(MAX_COMMAND_CHARS));
+        records.write(&Record::of(job, &long, UnixMs(1))).unwrap();
+        let path = dir.path().join("job_a.json");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("PW") && !text.contains("KEY99"), "{text}");
+        // And one that an older program has written.
+        let shown = "seq 1; : http://bob:[redacted]@h.example/?api_key=[redacted]";
+        assert!(text.contains(shown), "{text}");
+        std::fs::write(&path, text.replace(shown, plain)).unwrap();
+        let found = look(dir.path()).remove(0);
+        assert!(found.command().starts_with(shown), "{}", found.command());
+    }
+
+    #[test]
+    fn a_job_of_a_program_that_is_gone_was_running_once_another_was_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let (records, _) = Records::open(dir.path()).unwrap();
+        let runs = || look(dir.path()).first().map(Record::runs);
+        let held = records.write_running(&record("job_a", 1)).unwrap();
+        assert_eq!(runs(), Some(true));
+        // Another program is there, and runs none.
+        let _another = Records::open(dir.path()).unwrap();
+        assert_eq!(runs(), Some(true));
+        drop(held);
+        assert_eq!(runs(), Some(false));
+        let held = records.write_running(&record("job_a", 1)).unwrap();
+        let ended = record("job_a", 1).ended(&Exit::default());
+        records.write(&ended).unwrap();
+        let found = look(dir.path()).remove(0);
+        assert!(!found.runs() && found.end().is_some(), "{found:?}");
+        drop(held);
     }
 
     fn how(records: &Records, name: &str) -> Option<Lost> {
