@@ -8,6 +8,7 @@ use outfitter_core::{
 };
 use tokio::sync::oneshot;
 
+use crate::deleting::Deleting;
 use crate::live::{Begun, Live, LiveRun, Mailbox, Place};
 use crate::parts::{Directory, ServerConfig, ServerParts, SessionHolds};
 use crate::principals::Principals;
@@ -29,6 +30,7 @@ pub(crate) struct App {
     pub(crate) live: Live,
     pub(crate) waits: Waits,
     pub(crate) client_runs: ClientRuns,
+    pub(crate) deleting: Deleting,
     pub(crate) histories: Histories,
 }
 
@@ -86,6 +88,7 @@ impl App {
             live: Live::new(),
             waits: Waits::default(),
             client_runs: ClientRuns::default(),
+            deleting: Deleting::default(),
             histories: Histories::default(),
         }
     }
@@ -245,6 +248,7 @@ impl App {
         who: Arc<Principal>,
         id: &SessionId,
     ) -> Result<Session, Problem> {
+        self.deleting.allows(&place_of(&who, id))?;
         Ok(self.host.open(who, id).await?)
     }
 
@@ -279,6 +283,14 @@ impl App {
         crate::entries::session_of_run(&*self.log, scope, run)
             .await?
             .ok_or_else(|| no_run(run))
+    }
+}
+
+/// Where the session of this id is, of whoever asks.
+pub(crate) fn place_of(who: &Principal, session: &SessionId) -> Place {
+    Place {
+        scope: Scope::from(who),
+        session: session.clone(),
     }
 }
 

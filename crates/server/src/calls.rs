@@ -8,7 +8,7 @@ use outfitter_core::{
     SessionId,
 };
 
-use crate::app::{App, Calling};
+use crate::app::{App, Calling, place_of};
 use crate::problem::Problem;
 
 /// A host whose calls are runs of this server.
@@ -46,6 +46,7 @@ impl CallHost for Calls {
         events: Arc<dyn EventSink>,
     ) -> Result<CallEnd, CallHostError> {
         let unwanted = events.cancel();
+        self.0.deleting.allows(&place_of(&who, session))?;
         let open = self.0.host.open_to_call(who, session, &call.name).await?;
         let refused = |problem: Problem| refusal(&problem, session);
         let Calling { live, mut told, .. } = self

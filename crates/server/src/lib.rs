@@ -14,6 +14,7 @@ mod app;
 mod body;
 mod calls;
 mod connection;
+mod deleting;
 mod entries;
 mod follow;
 mod gate;

@@ -156,6 +156,7 @@ pub(super) async fn delete(
         session: session_id(&id)?,
     };
     let (scope, session) = (&place.scope, &place.session);
+    let deleting = app.deleting.begin(&place)?;
     if app.live.is_at_work(&place) {
         return Err(outfitter_core::CallHostError::Busy(session.clone()).into());
     }
@@ -168,7 +169,7 @@ pub(super) async fn delete(
     // From here on it is done to the end, whether or not who asked for it stays.
     let owner = app.clone();
     let removing = async move {
-        let _kept_from_others = (held, free);
+        let _kept_from_others = (held, free, deleting);
         remove(&owner, &place).await
     };
     app.live.errand(removing).await?

@@ -109,6 +109,7 @@ async fn made(
     call: RawCall,
     run: &mut Option<RunId>,
 ) -> Result<Arc<ToolOutput>, Problem> {
+    app.deleting.allows(&crate::app::place_of(&who, session))?;
     let session = app.host.open_to_call(who, session, &call.name).await?;
     let (begun, live, told) = app.call(session, call).await?;
     *run = Some(begun);

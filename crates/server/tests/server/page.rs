@@ -112,6 +112,7 @@ async fn documents_are_as_the_page_says() {
     let run = &ran.headers["outfitter-run-id"];
     for (row_of, path) in [
         ("GET /v1/runs/{id}", format!("/v1/runs/{run}")),
+        ("GET /v1/approvals", "/v1/approvals".to_owned()),
         ("GET /v1/sessions", "/v1/sessions".to_owned()),
         ("GET /v1/sessions/{id}", "/v1/sessions/s".to_owned()),
         (

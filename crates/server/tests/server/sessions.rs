@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{delete, get, post};
+use crate::gated::{Gated, Point};
 use crate::harness::World;
 
 #[tokio::test]
@@ -198,5 +199,45 @@ async fn an_id_that_no_session_can_have_was_refused_without_the_rule() {
             said(&answer, 400, "invalid_arguments");
         }
     }
+    served.stop().await;
+}
+
+/// Calls were told to delete it once more, and whoever did that, that a run is under way.
+#[tokio::test]
+async fn a_session_that_is_being_deleted_was_taken_for_one_whose_deletion_had_failed() {
+    let mut world = World::new();
+    let log = Gated::new(world.log.clone());
+    world.log = log.clone();
+    let served = world.serve().await;
+    let at = served.at;
+    let body = json!({ "session_id": "s", "input": "hello" });
+    post("/v1/runs", &body).send(at).await;
+    log.close(Point::Delete);
+    let mut deleting = tokio::task::JoinSet::new();
+    deleting.spawn(async move { delete("/v1/sessions/s").send(at).await.status });
+    log.come().await;
+    let call = json!({ "session_id": "s", "arguments": {} });
+    for asked in [
+        delete("/v1/sessions/s"),
+        post("/v1/runs", &body),
+        post("/v1/tools/echo/call", &call),
+    ] {
+        let told = asked.send(at).await;
+        assert_eq!(told.status, 409, "{}", told.text());
+        for said in [
+            "busy",
+            "is being deleted now",
+            "try again when that is done",
+        ] {
+            assert!(told.text().contains(said), "{said}: {}", told.text());
+        }
+    }
+    let input = crate::agui::input("s", "r", crate::agui::says("hi"));
+    let told = post("/agui", &input).send(at).await.text();
+    assert!(told.contains("is being deleted now"), "{told}");
+    log.let_go(Point::Delete);
+    assert_eq!(deleting.join_next().await.unwrap().unwrap(), 204);
+    let told = post("/v1/runs", &body).send(at).await;
+    assert_eq!(told.status, 200, "{}", told.text());
     served.stop().await;
 }
