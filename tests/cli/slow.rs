@@ -105,7 +105,7 @@ fn a_call_of_a_tool_waits_for_its_server_and_is_told_that_it_is_not_there() {
     let error = &ran.json()["error"];
     assert_eq!(error["code"], "unavailable", "{error}");
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains("slow has no tools now"), "{message}");
+    assert!(message.contains("slow has no such tool now"), "{message}");
     // What is of no server is unknown, as ever.
     let ran = world.run(&["tools", "call", "other__do_it", "--json"]);
     assert_eq!(ran.json()["error"]["code"], "unknown_tool");

@@ -93,18 +93,22 @@ pub(crate) fn key(host: &Host, settings: &ProgramSettings) -> Hash {
     let mut names: Vec<&str> = settings.env.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     let args: Vec<&[u8]> = settings.args.iter().map(|arg| arg.as_bytes()).collect();
+    SpecKey::of(env!("CARGO_PKG_VERSION"), &settings.name)
+        .with(settings.program.as_os_str().as_bytes())
+        .with_all(&args)
+        .with_all(&names)
+        .with_all(&on_disk(host, settings).facts())
+        .finish()
+}
+
+/// What it is started as.
+pub(crate) fn on_disk<'s>(host: &'s Host, settings: &'s ProgramSettings) -> OnDisk<'s> {
     let own = settings.env.iter().find(|(name, _)| name == "PATH");
-    let files = OnDisk {
+    OnDisk {
         program: settings.program.as_os_str(),
         args: &settings.args,
         search: own.map_or(host.path.as_os_str(), |(_, path)| path.as_ref()),
         // It runs in a folder of the call, where nothing is.
         dir: None,
-    };
-    SpecKey::of(env!("CARGO_PKG_VERSION"), &settings.name)
-        .with(settings.program.as_os_str().as_bytes())
-        .with_all(&args)
-        .with_all(&names)
-        .with_all(&files.facts())
-        .finish()
+    }
 }

@@ -84,6 +84,7 @@ impl Offer {
                     described: Ok(same),
                     known: Known::Kept,
                     changed: None,
+                    unasked: program.lacking(&self.host),
                 });
             }
             last = kept.and_then(|kept| kept.last);
@@ -91,15 +92,27 @@ impl Offer {
         let asked = kept::key(&self.host, &program.settings);
         let described = program.describe(&self.host).await;
         let mut changed = None;
-        if let (true, Ok(now)) = (is_lazy, &described) {
-            changed = last.and_then(|last| changed_to(program, &last, now));
-            kept::keep(&self.host, &program.settings, &asked, now).await;
+        match (described, last) {
+            // What it offered is there, and each call asks it again.
+            (Err(why), Some(last)) if !last.subcommands.is_empty() => program.says(Said {
+                described: Ok(last),
+                known: Known::Kept,
+                changed,
+                unasked: Some(why),
+            }),
+            (described, last) => {
+                if let (true, Ok(now)) = (is_lazy, &described) {
+                    changed = last.and_then(|last| changed_to(program, &last, now));
+                    kept::keep(&self.host, &program.settings, &asked, now).await;
+                }
+                program.says(Said {
+                    described,
+                    known: Known::Asked,
+                    changed,
+                    unasked: None,
+                });
+            }
         }
-        program.says(Said {
-            described,
-            known: Known::Asked,
-            changed,
-        });
     }
 
     /// Asks a program of which it is only kept what it offers, before its first call. When it
@@ -124,14 +137,15 @@ impl Offer {
             })?;
             let kept = program.described();
             let changed = kept.and_then(|kept| changed_to(program, &kept, &now));
-            if changed.is_some() {
+            if changed.is_some() || program.unasked().is_some() {
                 kept::keep(&self.host, &program.settings, &asked, &now).await;
             }
-            let is_other = changed.is_some();
+            let is_other = changed.is_some() || program.unasked().is_some();
             program.says(Said {
                 described: Ok(now),
                 known: Known::Asked,
                 changed,
+                unasked: None,
             });
             if is_other && let Some(collision) = self.rebuild() {
                 let Collision { command, .. } = collision;
@@ -191,6 +205,19 @@ impl Offer {
         });
         drop(snapshot);
         self.generation.send_replace(generation);
+    }
+
+    /// Why the tool is not there, where the programs have said nothing that can be offered.
+    pub(crate) fn why_missing(&self, name: &str) -> Option<String> {
+        if name != self.tool.as_str() {
+            return None;
+        }
+        let faults = locked(&self.snapshot).faults.clone();
+        let each: Vec<_> = faults
+            .iter()
+            .map(|fault| format!("{}: {}", fault.what, fault.why))
+            .collect();
+        (!each.is_empty()).then(|| each.join("; "))
     }
 
     /// The program that has a command.

@@ -52,6 +52,7 @@ pub(crate) async fn of(
             return Outcome::default().stopped(Code::Cancelled, format!("{name} was stopped"));
         }
     };
+    let why = program.settings.secrets().taken_out(&why).into_owned();
     tracing::warn!(
         target: "outfitter::commands",
         program = name,

@@ -14,6 +14,7 @@ use crate::environment::{self, Proof};
 use crate::host::Host;
 use crate::invocation::Invocation;
 use crate::jwks_file::JwksFile;
+use crate::kept;
 use crate::offer::locked;
 use crate::outcome;
 use crate::run::{Ended, Job, RunError, run};
@@ -35,6 +36,8 @@ pub(crate) struct Said {
     pub(crate) known: Known,
     /// How that differs from what was kept of it.
     pub(crate) changed: Option<String>,
+    /// Why it is only what was kept of it, where that is not because nobody has called it.
+    pub(crate) unasked: Option<String>,
 }
 
 /// Where that is known from.
@@ -82,6 +85,11 @@ impl Program {
         locked(&self.said).as_ref()?.changed.clone()
     }
 
+    /// Why it could not be asked, where what was kept of it is offered all the same.
+    pub(crate) fn unasked(&self) -> Option<String> {
+        locked(&self.said).as_ref()?.unasked.clone()
+    }
+
     /// Whether it says now what it said of this subcommand.
     pub(crate) fn offers(&self, subcommand: &Subcommand) -> bool {
         let described = self.described();
@@ -89,8 +97,22 @@ impl Program {
         now.any(|now| now.said == subcommand.said)
     }
 
-    /// Asks it what it can do; the error is one fragment.
+    /// Asks it what it can do; the error is one fragment, without what the program was given.
     pub(crate) async fn describe(&self, host: &Host) -> Result<Described, String> {
+        let asked = self.ask(host).await;
+        asked.map_err(|why| self.settings.secrets().taken_out(&why).into_owned())
+    }
+
+    /// Why it cannot be started, as far as that shows.
+    pub(crate) fn lacking(&self, host: &Host) -> Option<String> {
+        let why = kept::on_disk(host, &self.settings).lacking()?;
+        Some(self.settings.secrets().taken_out(&why).into_owned())
+    }
+
+    async fn ask(&self, host: &Host) -> Result<Described, String> {
+        if let Some(lacking) = self.lacking(host) {
+            return Err(lacking);
+        }
         let scratch = scratch(host).map_err(|error| explain(&error))?;
         let job = Job {
             argv: self.argv(["describe".to_owned(), "--json".to_owned()]),
@@ -101,7 +123,8 @@ impl Program {
             time: self.settings.timeout,
         };
         let (progress, scrub) = (Progress::nowhere(), Scrub::of(None));
-        let mut log = StderrLog::new(&self.settings.name, &progress, &scrub);
+        let given = self.settings.secrets();
+        let mut log = StderrLog::new(&self.settings.name, &progress, &scrub, &given);
         let printed = run(&host.supervisor, job, &Cancel::new(), &mut log)
             .await
             .map_err(|error| explain(&error))?;
@@ -173,7 +196,8 @@ impl Program {
             time,
         };
         let scrub = Scrub::of(credential.map(|credential| credential.token));
-        let mut log = StderrLog::new(name, &cx.progress, &scrub);
+        let given = self.settings.secrets();
+        let mut log = StderrLog::new(name, &cx.progress, &scrub, &given);
         let printed = run(&host.supervisor, job, &cx.cancel, &mut log)
             .await
             .map_err(|error| failed(name, error))?;

@@ -70,6 +70,8 @@ pub struct ProgramStatus {
     pub idle: bool,
     /// How what it offers differs from what was kept of it.
     pub changed: Option<String>,
+    /// Why it cannot be started, as far as that shows on disk.
+    pub lacking: Option<String>,
 }
 
 /// Where a program says that the skills are which explain it.
@@ -129,6 +131,7 @@ impl ProjectCli {
             subcommands: program.described().map_or(0, |now| now.subcommands.len()),
             idle: program.known() == Known::Kept,
             changed: program.changed(),
+            lacking: program.lacking(&self.offer.host),
         };
         programs.map(status).collect()
     }
@@ -157,6 +160,10 @@ impl ToolSource for ProjectCli {
 
     fn snapshot(&self) -> Arc<SourceSnapshot> {
         locked(&self.offer.snapshot).clone()
+    }
+
+    fn why_missing(&self, name: &str) -> Option<String> {
+        self.offer.why_missing(name)
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {

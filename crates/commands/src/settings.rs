@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use outfitter_core::{NameSet, SourceStart};
+use outfitter_core::{NameSet, ProgramSecrets, SourceStart};
 
 use crate::environment::OURS;
 
@@ -95,6 +95,12 @@ impl ProgramSettings {
             only: NameSet::all(),
             start: SourceStart::default(),
         }
+    }
+
+    /// What it was given and must not be told of it again.
+    pub(crate) fn secrets(&self) -> ProgramSecrets {
+        let args = self.args.iter().filter_map(|arg| arg.to_str());
+        ProgramSecrets::of(args, self.env.iter().map(|(_, value)| value.as_str()))
     }
 
     pub(crate) fn check(&self) -> Result<(), SettingsError> {

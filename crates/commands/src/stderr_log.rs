@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use outfitter_core::Progress;
+use outfitter_core::{ProgramSecrets, Progress};
 
 use crate::scrub::Scrub;
 
@@ -24,6 +24,8 @@ pub(crate) struct StderrLog<'a> {
     program: &'a str,
     progress: &'a Progress,
     scrub: &'a Scrub,
+    /// What the program was given.
+    given: &'a ProgramSecrets,
     line: Vec<u8>,
     shown: usize,
     tail: VecDeque<String>,
@@ -31,11 +33,17 @@ pub(crate) struct StderrLog<'a> {
 }
 
 impl<'a> StderrLog<'a> {
-    pub(crate) fn new(program: &'a str, progress: &'a Progress, scrub: &'a Scrub) -> Self {
+    pub(crate) fn new(
+        program: &'a str,
+        progress: &'a Progress,
+        scrub: &'a Scrub,
+        given: &'a ProgramSecrets,
+    ) -> Self {
         Self {
             program,
             progress,
             scrub,
+            given,
             line: Vec::new(),
             shown: 0,
             tail: VecDeque::new(),
@@ -70,6 +78,7 @@ impl<'a> StderrLog<'a> {
         }
         let line = self.scrub.clean(std::mem::take(&mut self.line));
         let line = String::from_utf8_lossy(&line);
+        let line = self.given.taken_out(&line);
         let mut line = line[..line.floor_char_boundary(LINE_BYTES)].to_owned();
         if line.len() >= LINE_BYTES - 3 {
             line.push('…');
@@ -125,7 +134,8 @@ mod tests {
         let seen = Arc::new(Seen::default());
         let progress = Progress::into(seen.clone());
         let scrub = Scrub::of(Some("the-secret-token".into()));
-        let mut log = StderrLog::new("p", &progress, &scrub);
+        let given = ProgramSecrets::default();
+        let mut log = StderrLog::new("p", &progress, &scrub, &given);
         for piece in pieces {
             log.push(piece);
         }

@@ -39,6 +39,9 @@ impl Tree {
             Ok(described) => described,
             Err(why) => return self.fault(name.clone(), why),
         };
+        if let Some(why) = program.unasked() {
+            self.fault(name.clone(), why);
+        }
         for (subject, why) in described.left_out {
             self.fault(format!("{name}: {subject}"), why);
         }

@@ -196,11 +196,11 @@ mod tests {
             "Authorization: Bearer abcdef123",
             "--password",
             "SECP12345",
-            "https://u:PASSWORD@a.example/",
+            "https://u:p4ss-w0rd@a.example/",
             "--mode=fast-one",
         ];
         let secrets = ProgramSecrets::of(args, ["SECENV1234567", "two"]);
-        let told = "abcdef123, Bearer abcdef123, SECP12345, PASSWORD, SECENV1234567, two, fast-one, \
+        let told = "abcdef123, Bearer abcdef123, SECP12345, p4ss-w0rd, SECENV1234567, two, fast-one, \
                     https://x:other@a.example/";
         assert_eq!(
             secrets.taken_out(told),

@@ -51,6 +51,11 @@ pub trait ToolSource: Send + Sync {
     fn trust(&self) -> Trust;
     /// What it offers now.
     fn snapshot(&self) -> Arc<SourceSnapshot>;
+    /// Why there is no tool of this name now, where it may be one of what is missing.
+    fn why_missing(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
     /// A value each time that changes.
     fn changes(&self) -> BoxStream<'static, Generation>;
 }

@@ -44,6 +44,29 @@ impl OnDisk<'_> {
             .collect()
     }
 
+    /// Why it cannot be started as it is on disk now; none where nothing shows of that.
+    #[must_use]
+    pub fn lacking(&self) -> Option<String> {
+        let program = Path::new(self.program);
+        if program.components().count() == 1 && !program.is_absolute() {
+            // Without a `PATH` the system has directories of its own.
+            let found = self.search.is_empty() || self.found().is_some();
+            let searched = Path::new(self.search).display();
+            return (!found)
+                .then(|| format!("{} is in no directory of {searched}", program.display()));
+        }
+        let file = self.placed(program)?;
+        let is = match file.metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is not there",
+            // What may not be looked at may be started all the same.
+            Err(_) => return None,
+            Ok(now) if !now.is_file() => "is no file",
+            Ok(now) if now.permissions().mode() & 0o111 == 0 => "is not executable",
+            Ok(_) => return None,
+        };
+        Some(format!("{} {is}", file.display()))
+    }
+
     fn placed(&self, path: &Path) -> Option<PathBuf> {
         if path.is_absolute() {
             return Some(path.to_owned());
@@ -85,6 +108,41 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn what_cannot_be_started_says_why() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("run");
+        let lacking = |program: &OsStr| {
+            let (search, args) = (dir.path().as_os_str(), &[]);
+            OnDisk {
+                program,
+                args,
+                search,
+                dir: Some(dir.path()),
+            }
+            .lacking()
+        };
+        let at = dir.path().display();
+        let (whole, bare) = (file.as_os_str(), OsStr::new("run"));
+        assert_eq!(lacking(whole).unwrap(), format!("{at}/run is not there"));
+        assert_eq!(
+            lacking(bare).unwrap(),
+            format!("run is in no directory of {at}")
+        );
+        fs::write(&file, "1").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(
+            lacking(whole).unwrap(),
+            format!("{at}/run is not executable")
+        );
+        assert!(lacking(bare).is_some());
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
+        assert_eq!((lacking(whole), lacking(bare)), (None, None));
+        assert_eq!(lacking(OsStr::new("./run")), None);
+        let itself = lacking(dir.path().as_os_str()).unwrap();
+        assert_eq!(itself, format!("{at} is no file"));
+    }
 
     #[test]
     fn a_program_is_told_from_another_version_by_its_files() {

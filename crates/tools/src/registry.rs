@@ -331,6 +331,12 @@ impl Merged {
         (!has_tools).then_some((&fault.source, &*fault.fault.why))
     }
 
+    /// The source that may have had a tool of this name, and why it has none.
+    pub(crate) fn why_missing(&self, name: &str) -> Option<(&SourceId, String)> {
+        let mut sources = self.sources.iter();
+        sources.find_map(|source| Some((source.id(), source.why_missing(name)?)))
+    }
+
     /// Built-ins come first, so that nobody can take a name from them; then what the operator put
     /// there; then the rest, each under its prefix.
     fn of(

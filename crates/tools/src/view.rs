@@ -237,11 +237,16 @@ impl ToolView {
     }
 
     /// The source of a name that may be called here, where all of that source is missing, and why.
-    pub(crate) fn source_that_is_not_there(&self, name: &str) -> Option<(&SourceId, &str)> {
+    pub(crate) fn source_that_is_not_there(&self, name: &str) -> Option<(&SourceId, String)> {
         let may_be = |name: &str| self.tools.has(name) && self.config.available.has(name);
         let target = self.config.aliases.get(name).map_or(name, String::as_str);
-        let (prefix, _) = naming::split_qualified(target).filter(|_| may_be(target))?;
-        self.merged.missing(prefix)
+        if !may_be(target) || self.merged.tools.contains_key(target) {
+            return None;
+        }
+        let remote = naming::split_qualified(target)
+            .and_then(|(prefix, _)| self.merged.missing(prefix))
+            .map(|(source, why)| (source, why.to_owned()));
+        remote.or_else(|| self.merged.why_missing(target))
     }
 
     pub(crate) fn policy(&self) -> &dyn Policy {

@@ -64,21 +64,34 @@ fn programs(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
         .config()
         .commands
         .iter()
-        .map(|(name, program)| match fault(name) {
-            Some(found) => {
-                Check::fail("commands", format!("{name}: {}", found.fault.why)).hint(format!(
+        .map(|(name, program)| {
+            let stand = status.iter().find(|status| status.name == *name);
+            let Some(found) = fault(name) else {
+                return Check::ok("commands", stands(name, &program.program, stand));
+            };
+            let why = &found.fault.why;
+            let check = match stand.filter(|stand| stand.idle) {
+                // Its commands are there, and say so.
+                Some(stand) => {
+                    let offers = counted(stand.subcommands, "command");
+                    Check::warn("commands", format!("{name}: idle, {offers}: {why}"))
+                }
+                None => Check::fail("commands", format!("{name}: {why}")),
+            };
+            check.hint(match stand.and_then(|stand| stand.lacking.as_ref()) {
+                Some(_) => format!("[commands.{name}] program names it"),
+                None => format!(
                     "`{} describe --json` must print what it offers",
                     program.program
-                ))
-            }
-            None => Check::ok("commands", stands(name, &program.program, &status)),
+                ),
+            })
         })
         .collect()
 }
 
 /// How a program stands that has nothing wrong with it.
-fn stands(name: &str, program: &str, all: &[ProgramStatus]) -> String {
-    let Some(status) = all.iter().find(|status| status.name == name) else {
+fn stands(name: &str, program: &str, status: Option<&ProgramStatus>) -> String {
+    let Some(status) = status else {
         return format!("{name}: {program}");
     };
     if status.idle {
@@ -127,6 +140,11 @@ fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
         ServerState::Idle if server.tools == 0 => {
             Check::warn("mcp", format!("{name}: idle, it listed no tools"))
                 .hint("it is asked again when it is started next")
+        }
+        ServerState::Idle if why.is_some() => {
+            Check::warn("mcp", finding(&format!("idle, {tools}"))).hint(format!(
+                "its calls are unavailable; [mcp.servers.{name}] command says what is started"
+            ))
         }
         ServerState::Idle => Check::ok(
             "mcp",

@@ -197,7 +197,7 @@ async fn a_program_that_does_not_answer_keeps_nobody_else() {
         .map(|fault| format!("{}: {}", fault.what, fault.why))
         .collect();
     insta::assert_snapshot!(faults.join("\n"), @r"
-    gone: failed to start the program: execute the program: no such file or directory (os error 2)
+    gone: /nowhere/program is not there
     slow: describe did not end within 0.3 s
     ");
 }
@@ -316,4 +316,38 @@ fn two_programs_of_one_name_are_a_fault_of_the_configuration() {
     ];
     let error = ProjectCli::new(world.host(), twice).err().unwrap();
     assert_eq!(error, SettingsError::Twice("a".to_owned()));
+}
+
+/// Whoever listed tools read it, guests among them.
+#[tokio::test]
+async fn what_a_program_was_given_was_told_where_it_failed() {
+    let world = World::new();
+    let mut settings = ProgramSettings::new("q", "/bin/sh");
+    let script = "echo \"bad $1 $2 $K\" >&2; exit 3";
+    settings.args = ["-c", script, "sh", "--password", "SECP12345"]
+        .map(Into::into)
+        .to_vec();
+    settings.env = vec![("K".to_owned(), "SECENV1234567".to_owned())];
+    let source = world.source([settings]);
+    source.describe().await.unwrap();
+    let faults = source.snapshot().faults.clone();
+    assert_eq!(
+        faults[0].why,
+        "describe ended with exit 3: bad --password [redacted] [redacted]"
+    );
+    assert_eq!(
+        source.why_missing("project_cli").unwrap(),
+        format!("q: {}", faults[0].why)
+    );
+    assert_eq!(source.why_missing("other"), None);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_named_by_its_path() {
+    let world = World::new();
+    let source = world.source([ProgramSettings::new("gone", "/nowhere/at-all")]);
+    source.describe().await.unwrap();
+    let why = "/nowhere/at-all is not there";
+    assert_eq!(source.snapshot().faults[0].why, why);
+    assert_eq!(source.status()[0].lacking.as_deref(), Some(why));
 }

@@ -320,3 +320,67 @@ async fn calls_at_once_ask_it_once() {
     assert_eq!(told.matches("describe").count(), 2, "{told}");
     assert_eq!(told.matches("probe").count(), 5, "{told}");
 }
+
+/// The tool was gone with it, and a call was told of a name that nobody has.
+#[rstest]
+#[case::its_script_is_gone(|lazy: &Lazy| std::fs::remove_file(lazy.world.path("probe")).unwrap(), "describe ended with exit")]
+#[case::it_describes_nonsense(|lazy: &Lazy| rewritten(lazy, "\n# more\n"), "its description is not")]
+#[tokio::test]
+async fn a_program_that_was_broken_after_it_was_kept_took_its_commands_along(
+    #[case] breaks: fn(&Lazy),
+    #[case] why: &str,
+) {
+    let lazy = Lazy::new();
+    lazy.session().await;
+    lazy.says(&json!("nonsense"));
+    breaks(&lazy);
+    let session = lazy.session().await;
+    assert_eq!(
+        (status(&session).idle, status(&session).subcommands),
+        (true, 1)
+    );
+    let faults = session.source.snapshot().faults.clone();
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0].why.starts_with(why), "{faults:?}");
+    let error = session.run(json!({})).await.error.unwrap();
+    assert_eq!(error.code, Code::Unavailable);
+    let says = format!("the program probe is not there: {why}");
+    assert!(error.message.starts_with(&says), "{}", error.message);
+}
+
+#[tokio::test]
+async fn a_program_that_is_there_again_is_no_fault_after_its_next_call() {
+    let lazy = Lazy::new();
+    let script = std::fs::read_to_string(lazy.world.path("probe")).unwrap();
+    lazy.session().await;
+    std::fs::remove_file(lazy.world.path("probe")).unwrap();
+    let session = lazy.session().await;
+    assert_eq!(session.source.snapshot().faults.len(), 1);
+    std::fs::write(lazy.world.path("probe"), script).unwrap();
+    assert_eq!(session.run(json!({})).await.status, Status::Success);
+    assert_eq!(session.source.snapshot().faults, []);
+    assert!(!status(&session).idle);
+    // And it is kept as what it is now.
+    assert!(status(&lazy.session().await).idle);
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_started_at_its_first_call_was_idle_and_right() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lazy = Lazy::new();
+    let shell = lazy.world.path("sh");
+    std::fs::copy("/bin/sh", &shell).unwrap();
+    let started = |settings: &mut ProgramSettings| settings.program = shell.clone();
+    lazy.session_with(started).await;
+    std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let session = lazy.session_with(started).await;
+    let why = format!("{} is not executable", shell.display());
+    // The value of its environment is a part of it.
+    let why = why.replace(lazy.world.path("").to_str().unwrap(), "[redacted]");
+    assert!(status(&session).idle);
+    assert_eq!(status(&session).lacking.as_deref(), Some(&*why));
+    assert_eq!(session.source.snapshot().faults[0].why, why);
+    let error = session.run(json!({})).await.error.unwrap();
+    assert_eq!(error.code, Code::Unavailable);
+    assert!(error.message.ends_with("is not executable"), "{error:?}");
+}

@@ -118,7 +118,8 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
                 ended(shared, &connection, known, gone)
             }
             served = serve(shared, &connection, known, key) => {
-                match served {
+                // It may be told in its own words.
+                match served.map(|why| server.without_secrets(&why)) {
                     None => {
                         let reason = Unanswered::Ended("it is not needed yet".into());
                         connection.end(&reason);
@@ -219,8 +220,8 @@ async fn watch(
 
 /// What happened, with the last that it printed for people.
 fn said_last(server: &StdioServer, stderr: &Ring, what: String) -> String {
-    match stderr.quote() {
-        Some(last) => format!("{what}; it printed last: {}", server.without_secrets(&last)),
+    match stderr.quote(|text| server.without_secrets(text)) {
+        Some(last) => format!("{what}; it printed last: {last}"),
         None => what,
     }
 }

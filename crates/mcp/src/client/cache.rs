@@ -16,21 +16,25 @@ pub(crate) fn key(server: &StdioServer, env: &[(OsString, OsString)]) -> Hash {
     let args: Vec<&[u8]> = server.args.iter().map(|arg| arg.as_bytes()).collect();
     let mut names: Vec<&[u8]> = server.env.iter().map(|(name, _)| name.as_bytes()).collect();
     names.sort_unstable();
-    let mut all = server.env.iter().chain(env);
-    let search = all.find(|(name, _)| name == "PATH");
-    let files = OnDisk {
-        program: &server.command,
-        args: &server.args,
-        search: search.map_or(OsStr::new(""), |(_, path)| path),
-        dir: Some(&server.cwd),
-    };
     SpecKey::of(env!("CARGO_PKG_VERSION"), server.name.as_str())
         .with(server.command.as_bytes())
         .with(server.cwd.as_os_str().as_bytes())
         .with_all(&args)
         .with_all(&names)
-        .with_all(&files.facts())
+        .with_all(&on_disk(server, env).facts())
         .finish()
+}
+
+/// What it is started as, with this environment beside its own.
+pub(crate) fn on_disk<'s>(server: &'s StdioServer, env: &'s [(OsString, OsString)]) -> OnDisk<'s> {
+    let mut all = server.env.iter().chain(env);
+    let search = all.find(|(name, _)| name == "PATH");
+    OnDisk {
+        program: &server.command,
+        args: &server.args,
+        search: search.map_or(OsStr::new(""), |(_, path)| path),
+        dir: Some(&server.cwd),
+    }
 }
 
 /// What is kept of these tools; nothing where they are too many for it.

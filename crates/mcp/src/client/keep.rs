@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
-use outfitter_core::{ArtifactError, ArtifactId, Bytes, NewArtifact, Scope, ToolContext};
+use outfitter_core::{
+    ArtifactError, ArtifactId, Bytes, NewArtifact, Scope, ToolContext, redact_addresses,
+};
 use serde_json::Value;
 
 use super::content::MAX_IMAGE_BYTES;
@@ -106,7 +108,8 @@ async fn one(
         "" => "application/octet-stream",
         mime => mime,
     };
-    let name = held.name.rsplit('/').next().unwrap_or_default();
+    let uri = redact_addresses(held.name);
+    let name = uri.rsplit('/').next().unwrap_or_default();
     let new = NewArtifact {
         mime: mime.chars().take(MAX_NAME_CHARS).collect(),
         name: name.chars().take(MAX_NAME_CHARS).collect(),

@@ -7,15 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use outfitter_core::SourceStart as Start;
-use outfitter_core::{Clock, Effect, Effects, NameSet, Role, SourceId, SpecCache};
+use outfitter_core::{Clock, Effect, Effects, NameSet, ProgramSecrets, Role, SourceId, SpecCache};
 use outfitter_process::SupervisorProgram;
 
 /// How many calls one server may work on at once where nothing else is said.
 const DEFAULT_CONCURRENCY: usize = 16;
-
-/// The shortest value of an environment that is kept out of what is shown; a shorter one is no
-/// secret and part of many words.
-const SECRET_BYTES: usize = 6;
 
 /// A server that runs as a child of ours and speaks over its standard streams.
 #[derive(Clone)]
@@ -95,14 +91,14 @@ impl StdioServer {
         self
     }
 
-    /// A text without the values of its environment: it may have printed what it was given.
+    /// A text without the values of its environment and the secrets among its arguments: it may
+    /// have printed what it was given.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
+        let args = self.args.iter().filter_map(|arg| arg.to_str());
         let values = self.env.iter().filter_map(|(_, value)| value.to_str());
-        values
-            .filter(|value| value.len() >= SECRET_BYTES)
-            .fold(text.to_owned(), |text, value| {
-                text.replace(value, "[redacted]")
-            })
+        ProgramSecrets::of(args, values)
+            .taken_out(text)
+            .into_owned()
     }
 
     pub(crate) fn check(&self) -> Result<(), InvalidServer> {

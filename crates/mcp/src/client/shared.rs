@@ -173,6 +173,7 @@ impl Shared {
 
     /// It offers what it offered, but something is wrong.
     pub(crate) fn keep(&self, why: &str) {
+        let why = &self.link.server.without_secrets(why);
         {
             let mut state = self.lock();
             state.last_error = Some(why.to_owned());
@@ -248,7 +249,11 @@ impl Shared {
             what: "server".to_owned(),
             why,
         }));
-        faults.extend(state.faults.iter().cloned());
+        // Some of these are in the words of the server.
+        faults.extend(state.faults.iter().map(|fault| Fault {
+            what: fault.what.clone(),
+            why: self.link.server.without_secrets(&fault.why),
+        }));
         let tools = state
             .tools
             .iter()

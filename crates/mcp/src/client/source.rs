@@ -92,6 +92,7 @@ impl McpSource {
     /// How it stands.
     #[must_use]
     pub fn status(&self) -> ServerStatus {
+        let lacking = self.lacking();
         let state = self.shared.lock();
         ServerStatus {
             name: self.shared.link.server.name.to_string(),
@@ -102,12 +103,21 @@ impl McpSource {
                 other => other,
             },
             since: state.since,
-            last_error: state.last_error.clone(),
+            last_error: lacking.or_else(|| state.last_error.clone()),
             tools: state.tools.len(),
             restarts: state.restarts,
             lazy: self.shared.is_lazy(),
             changed: state.changed.clone(),
         }
+    }
+
+    /// Why it will not start at its first call, as far as that shows before.
+    fn lacking(&self) -> Option<String> {
+        let (server, host) = (&self.shared.link.server, &self.shared.host);
+        let is_idle = self.shared.is_idle();
+        let why = cache::on_disk(server, &host.env).lacking();
+        why.filter(|_| is_idle)
+            .map(|why| server.without_secrets(&why))
     }
 
     /// The last of what it printed for people, and beside its protocol: at most 16 KiB, without

@@ -30,9 +30,10 @@ impl Ring {
         String::from_utf8_lossy(kept.make_contiguous()).into_owned()
     }
 
-    /// The last lines, as an error quotes them.
-    pub(crate) fn quote(&self) -> Option<String> {
-        let text = self.text();
+    /// The last lines, as an error quotes them: of the text that is fit for showing, as a secret
+    /// that is cut is not known as one.
+    pub(crate) fn quote(&self, fit: impl Fn(&str) -> String) -> Option<String> {
+        let text = fit(&self.text());
         let lines: Vec<&str> = text
             .lines()
             .map(str::trim)
@@ -53,13 +54,25 @@ mod tests {
     #[test]
     fn only_the_end_is_kept_and_an_error_quotes_the_last_lines() {
         let ring = Ring::default();
-        assert_eq!(ring.quote(), None);
+        let quote = |ring: &Ring| ring.quote(str::to_owned);
+        assert_eq!(quote(&ring), None);
         for n in 0..10_000 {
             ring.push(format!("line {n}\n").as_bytes());
         }
         assert_eq!(ring.text().len(), KEPT_BYTES);
-        assert_eq!(ring.quote().unwrap(), "line 9997 | line 9998 | line 9999");
+        assert_eq!(quote(&ring).unwrap(), "line 9997 | line 9998 | line 9999");
         ring.push(&[b'x'; 3 * KEPT_BYTES]);
-        assert_eq!(ring.quote().unwrap(), "x".repeat(QUOTED_BYTES));
+        assert_eq!(quote(&ring).unwrap(), "x".repeat(QUOTED_BYTES));
+    }
+
+    #[test]
+    fn half_of_a_secret_was_left_at_the_start_of_what_an_error_quotes() {
+        let ring = Ring::default();
+        ring.push(format!("SECRET{}", "x".repeat(QUOTED_BYTES - 3)).as_bytes());
+        let quoted = ring.quote(|text| text.replace("SECRET", "-"));
+        assert_eq!(
+            quoted.unwrap(),
+            format!("-{}", "x".repeat(QUOTED_BYTES - 3))
+        );
     }
 }

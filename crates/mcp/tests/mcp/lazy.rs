@@ -297,3 +297,28 @@ async fn one_that_is_turned_off_is_not_idle() {
     assert_eq!(source.status().status, ServerState::Disabled);
     assert!(names(&source).is_empty());
 }
+
+#[tokio::test]
+async fn a_server_that_cannot_be_started_at_its_first_call_was_idle_and_right() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lazy = Lazy::new("plain");
+    let started = lazy.dir.path().join("started");
+    std::fs::write(&started, "#!/bin/sh\nexec python3 \"$@\"\n").unwrap();
+    let mode = |mode| std::fs::set_permissions(&started, std::fs::Permissions::from_mode(mode));
+    mode(0o700).unwrap();
+    let source = || lazy.source_with(|server| server.command = started.clone().into());
+    let first = source();
+    first.settled(LONG).await;
+    assert_eq!(first.status().last_error, None);
+    first.stop().await;
+    mode(0o600).unwrap();
+    let later = source();
+    let status = later.status();
+    assert_eq!(status.status, ServerState::Idle);
+    assert_eq!(
+        status.last_error.unwrap(),
+        format!("{} is not executable", started.display())
+    );
+    let error = call(&later, "echo", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), Code::Unavailable);
+}

@@ -130,3 +130,25 @@ async fn stopping_ends_the_input_first_and_leaves_a_server_the_time_to_end_by_it
     odd.source.stop().await;
     assert_eq!(odd.farewell(), "ended\n", "it is not told to end before");
 }
+
+/// Guests read it at `/v1/mcp/servers`.
+#[tokio::test]
+async fn what_a_server_was_given_was_told_where_it_failed() {
+    let name = crate::support::id("q");
+    let script = "echo \"bad $1 $2 $K\" >&2; exit 3";
+    let mut server =
+        StdioServer::new(name, "sh", "/").args(["-c", script, "sh", "--token", "SECTOK"]);
+    server.env = vec![("K".into(), "SECENV1234567".into())];
+    let source = outfitter_mcp::McpSource::start(server, crate::support::host()).unwrap();
+    until(|| source.status().status == ServerState::Down).await;
+    let why = source.status().last_error.unwrap();
+    let says = "it ended with code 3; it printed last: bad --token [redacted] [redacted]";
+    assert!(why.starts_with(says) && !why.contains("SEC"), "{why}");
+    assert!(
+        source
+            .stderr()
+            .starts_with("bad --token [redacted] [redacted]\n")
+    );
+    let faults = format!("{:?}", source.snapshot().faults);
+    assert!(faults.contains(&why) && !faults.contains("SEC"), "{faults}");
+}

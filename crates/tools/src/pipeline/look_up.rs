@@ -50,7 +50,7 @@ pub(super) fn not_permitted(name: &str) -> ErrorInfo {
 
 pub(super) fn unknown(name: &str, view: &ToolView) -> ErrorInfo {
     if let Some((source, why)) = view.source_that_is_not_there(name) {
-        let why = format!("{name} cannot be called: {source} has no tools now: {why}");
+        let why = format!("{name} cannot be called: {source} has no such tool now: {why}");
         return ErrorInfo::new(Code::Unavailable, why)
             .with_hint("its tools join when it answers; `outfitter doctor` says how it stands");
     }
