@@ -3,7 +3,7 @@
 
 use outfitter_core::{
     ArtifactError, ArtifactId, Exit, JobId, NewArtifact, Offset, OutputChunk, SandboxError, Scope,
-    Stream, ToolContext,
+    Stream, ToolContext, redact_addresses,
 };
 use outfitter_text::binary::Content;
 use outfitter_text::head_tail::Whole;
@@ -191,6 +191,8 @@ impl Output<'_> {
 
 /// The name of the artifact of a command's output.
 fn named(command: &str, job: &JobId) -> String {
+    // Before it is cut, which may leave a secret that is not known as one.
+    let command = redact_addresses(command);
     let name: String = command.chars().take(MAX_NAME_CHARS).collect();
     format!(
         "output of {}",

@@ -281,6 +281,21 @@ async fn endless_output_is_kept_whole_and_shown_by_head_and_tail() {
 }
 
 #[tokio::test]
+async fn the_secrets_of_a_command_were_in_the_name_of_its_artifact() {
+    let (tools, mut cx, script, _) = set_up(Script::new(Yes(1 << 20)));
+    let shelf = Arc::new(Shelf::default());
+    cx.artifacts = shelf.clone();
+    script.end(0);
+    let command = "yes; : http://bob:PW@h.example/?api_key=KEY99";
+    run(&tools, &cx, json!({"command": command})).await;
+    let kept = shelf.kept.lock().unwrap();
+    assert_eq!(
+        kept[0].new.name,
+        "output of yes; : http://bob:[redacted]@h.example/?api_key=[redacted]"
+    );
+}
+
+#[tokio::test]
 async fn what_an_artifact_cannot_take_is_said() {
     let (tools, mut cx, script, _) = set_up(Script::new(Yes(3 << 20)));
     cx.artifacts = Arc::new(Shelf {
