@@ -126,6 +126,7 @@ impl MediaTypes {
     ) -> Result<String, String> {
         let content = mime_of(bytes);
         let said = said.filter(|kind| is_media_type(kind));
+        let named = by_extension(name).or(said);
         let is: Vec<&str> = [by_extension(name), said, Some(content)]
             .into_iter()
             .flatten()
@@ -144,9 +145,10 @@ impl MediaTypes {
                 return Ok(said.to_owned());
             }
         }
-        // What takes one kind only says what it is, and what takes bytes takes these.
+        // What takes one kind says what a file is of which nothing else is known, and what takes
+        // bytes takes these.
         match self.0.as_slice() {
-            [only] if !only.contains('*') => Ok(only.clone()),
+            [only] if may_be(only, named, content) => Ok(only.clone()),
             all if all.iter().any(|kind| essence(kind) == UNKNOWN) => Ok(UNKNOWN.to_owned()),
             all => Err(format!(
                 "{name:?} is {best}, and the API takes {}",
@@ -156,9 +158,28 @@ impl MediaTypes {
     }
 }
 
+/// Whether a file of this content, and called so if it is called anything, may be of this kind for
+/// all that is known: nothing tells that it is another, or nothing could tell that it is this one.
+fn may_be(kind: &str, named: Option<&str>, content: &str) -> bool {
+    if kind.contains('*') {
+        return false;
+    }
+    let wanted = essence(kind);
+    let is_known = BY_EXTENSION.iter().any(|(_, known)| *known == wanted);
+    match named.filter(|named| essence(named) != UNKNOWN) {
+        Some(_) => !is_known,
+        None if essence(content) == UNKNOWN => true,
+        // All that is written looks alike.
+        None if content == "text/plain" => !is_known || !is_binary(&wanted),
+        None => !is_known,
+    }
+}
+
 /// Whether a media type, or a range of them, means this one.
 fn takes(wanted: &str, kind: &str) -> bool {
-    let (wanted, kind) = (essence(wanted), essence(kind));
+    // `audio/x-wav` is `audio/wav`.
+    let plain = |kind: &str| essence(kind).replace("/x-", "/");
+    let (wanted, kind) = (plain(wanted), plain(kind));
     match wanted.strip_suffix('*') {
         Some("*/" | "*") => true,
         Some(before) => kind.starts_with(before),
@@ -227,9 +248,46 @@ mod tests {
     #[case::by_its_content("", "photo", None, PNG, Ok("image/png"))]
     #[case::unknown("", "blob", None, b"\0\x01\x02\xff", Ok("application/octet-stream"))]
     #[case::hidden("", ".png", None, b"text", Ok("text/plain"))]
-    #[case::the_only_one("image/jpeg", "a.png", None, PNG, Ok("image/jpeg"))]
+    #[case::not_the_only_one(
+        "image/jpeg",
+        "a.png",
+        None,
+        PNG,
+        Err("\"a.png\" is image/png, and the API takes image/jpeg")
+    )]
+    #[case::a_text_for_a_picture(
+        "image/png",
+        "a.txt",
+        None,
+        b"x",
+        Err("\"a.txt\" is text/plain, and the API takes image/png")
+    )]
+    #[case::a_text_without_a_name_for_a_picture(
+        "image/png",
+        "a",
+        None,
+        b"x",
+        Err("\"a\" is text/plain, and the API takes image/png")
+    )]
+    #[case::a_text_of_a_kind_that_no_name_has(
+        "application/x-thing",
+        "a",
+        None,
+        b"x",
+        Ok("application/x-thing")
+    )]
+    #[case::rows("text/csv", "rows", None, b"a,b", Ok("text/csv"))]
+    #[case::of_no_known_kind("image/jpeg", "a", None, b"\0\x01\x02\xff", Ok("image/jpeg"))]
+    #[case::a_kind_that_no_name_has(
+        "application/vnd.thing",
+        "a.zip",
+        None,
+        b"PK\x03\x04\0\0\xff",
+        Ok("application/vnd.thing")
+    )]
     #[case::one_of("image/jpeg, image/png;q=1", "a", None, PNG, Ok("image/png;q=1"))]
     #[case::a_range("image/*", "a.gif", None, b"x", Ok("image/gif"))]
+    #[case::by_its_older_name("audio/wav", "a", Some("audio/x-wav"), b"x", Ok("audio/wav"))]
     #[case::any("*/*", "a.gif", None, b"x", Ok("image/gif"))]
     #[case::bytes(
         "application/pdf,application/octet-stream",

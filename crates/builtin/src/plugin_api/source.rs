@@ -155,6 +155,27 @@ impl State {
         (tools, faults)
     }
 
+    /// Why an operation that is on the allowlist is not there: it cannot be offered, or may be one
+    /// of an API that cannot be used.
+    fn why_missing(&self, name: &str) -> Option<String> {
+        let name = ToolName::new(name).ok()?;
+        let mut allowed = self.allowlist.iter();
+        if !name.as_str().starts_with(name::PREFIX)
+            || !allowed.any(|one| one.matches(name.as_str()) || one.matches(short(&name)))
+        {
+            return None;
+        }
+        let mut missing = self.apis.iter().flat_map(|api| &api.missing);
+        if let Some(missing) = missing.find(|missing| missing.tool.as_ref() == Some(&name)) {
+            return Some(format!("{}: {}", missing.what, missing.why));
+        }
+        let broken = self.broken.iter();
+        let broken: Vec<_> = broken
+            .map(|fault| format!("{}: {}", fault.what, fault.why))
+            .collect();
+        (!broken.is_empty()).then(|| broken.join("; "))
+    }
+
     fn unknown(&self, name: &str) -> String {
         let names: Vec<&str> = self
             .apis
@@ -187,6 +208,11 @@ impl ToolSource for PluginApis {
 
     fn snapshot(&self) -> Arc<SourceSnapshot> {
         self.snapshot.borrow().clone()
+    }
+
+    fn why_missing(&self, name: &str) -> Option<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.why_missing(name)
     }
 
     fn changes(&self) -> BoxStream<'static, Generation> {

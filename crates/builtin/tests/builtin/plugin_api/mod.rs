@@ -101,6 +101,23 @@ async fn call(tool: &dyn Tool, cx: &ToolContext, args: Value) -> Result<Outcome,
     Ok(*outcome)
 }
 
+/// A call of one was told of a name that nobody has.
+#[test]
+fn an_operation_of_an_api_that_could_not_be_read_was_an_unknown_tool() {
+    let api = read(&settings("library", None), document(LIBRARY)).unwrap();
+    let broken = Fault {
+        what: "shop".to_owned(),
+        why: "failed to read it".to_owned(),
+    };
+    let allowed = ["shop_*", "library_getBook"].map(str::to_owned);
+    let source = PluginApis::new(vec![api], vec![broken], allowed).unwrap();
+    let why = source.why_missing("call_shop_buy");
+    assert_eq!(why.as_deref(), Some("shop: failed to read it"));
+    for name in ["call_other_buy", "shop_buy", "file_read", ""] {
+        assert_eq!(source.why_missing(name), None, "{name}");
+    }
+}
+
 #[test]
 fn nothing_is_offered_that_is_not_on_the_list() {
     let api = read(&settings("library", None), document(LIBRARY)).unwrap();

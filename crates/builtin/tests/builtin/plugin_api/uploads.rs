@@ -56,17 +56,18 @@ pub(super) fn parts(asked: &Asked) -> Vec<Part> {
             match header {
                 "Content-Type" => read.kind = Some(value.to_owned()),
                 "Content-Disposition" => {
-                    let value = value.strip_prefix("form-data; ").unwrap();
-                    let all = value.strip_suffix('"').unwrap().split("\"; ");
-                    for pair in all {
-                        let (key, text) = pair.split_once("=\"").unwrap();
-                        assert!(!text.contains('"'), "{line}");
-                        match key {
-                            "name" => read.name = unescaped(text),
-                            "filename" => read.file = Some(unescaped(text)),
-                            other => panic!("{other}"),
-                        }
-                    }
+                    let value = value.strip_prefix("form-data; name=\"").unwrap();
+                    let value = value.strip_suffix('"').unwrap();
+                    // A name may begin with what stands between two.
+                    let both = value.split_once("\"; filename=\"");
+                    let (name, file) =
+                        both.map_or((value, None), |(name, file)| (name, Some(file)));
+                    assert!(
+                        !name.contains('"') && !file.unwrap_or_default().contains('"'),
+                        "{line}"
+                    );
+                    read.name = unescaped(name);
+                    read.file = file.map(unescaped);
                 }
                 other => panic!("{other}"),
             }
@@ -199,7 +200,7 @@ async fn a_part_is_what_its_encoding_says() {
         "type": "object",
         "properties": {
             "photo": { "type": "string" },
-            "icon": { "contentMediaType": "image/webp", "contentEncoding": "base64" },
+            "icon": { "contentMediaType": "image/png", "contentEncoding": "base64" },
             "data": { "type": "object" },
             "one": { "type": "array", "items": { "type": "string" } },
             "each": { "type": "object" },
@@ -225,7 +226,7 @@ async fn a_part_is_what_its_encoding_says() {
         part(
             "icon",
             Some("p"),
-            Some("image/webp"),
+            Some("image/png"),
             "iVBORw0KGgoAAAANSUhEUgD//i0t",
         ),
         part("data", None, Some("application/vnd.a+json"), r#"{"b":1}"#),
@@ -252,7 +253,7 @@ async fn a_part_is_what_its_encoding_says() {
 #[rstest]
 #[case::bytes("3.0.3", json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } }), "image/png", PNG)]
 #[case::without_a_schema("3.0.3", json!({ "application/octet-stream": {} }), "image/png", PNG)]
-#[case::with_an_empty_one("3.0.3", json!({ "application/pdf": { "schema": {} } }), "application/pdf", PNG)]
+#[case::with_an_empty_one("3.0.3", json!({ "application/vnd.shape": { "schema": {} } }), "application/vnd.shape", PNG)]
 #[case::a_picture("3.1.0", json!({ "image/*": {} }), "image/png", PNG)]
 #[case::one_of("3.1.0", json!({ "image/jpeg": {}, "image/png": {} }), "image/png", PNG)]
 #[case::whatever("3.0.3", json!({ "*/*": { "schema": { "format": "binary" } } }), "image/png", PNG)]
@@ -278,6 +279,26 @@ async fn a_body_is_a_file(
     };
     assert_eq!(asked.header("content-type"), Some(kind));
     assert_eq!(asked.bytes, bytes);
+}
+
+/// It was sent, and said to be what it is not.
+#[rstest]
+#[case(json!({ "image/png": {} }))]
+#[case(json!({ "image/png": {}, "image/jpeg": {} }))]
+#[tokio::test]
+async fn a_text_was_sent_as_the_one_picture_that_an_api_takes(#[case] content: Value) {
+    let server = Server::json("{}");
+    let tool = of_body(&server, "3.1.0", &content);
+    let workspace = workspace();
+    workspace.put("a.txt", "words");
+    let args = json!({ "album": "a", "file": "a.txt" });
+    let error = call(&*tool, &workspace.cx, args).await.unwrap_err();
+    let info = error.info();
+    assert_eq!(info.code, Code::InvalidArguments);
+    assert_eq!(info.path.as_deref(), Some("/file"));
+    let says = "\"a.txt\" is text/plain, and the API takes image/";
+    assert!(info.message.contains(says), "{}", info.message);
+    assert_eq!(server.asked().len(), 0);
 }
 
 #[tokio::test]
