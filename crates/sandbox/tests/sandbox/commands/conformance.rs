@@ -50,12 +50,16 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "there is no supervisor there, and nothing of ours to kill but the watcher",
     ),
     (
+        "killed::one_that_was_asked_to_end_and_lost_its_supervisor_by_then_had_two_ends",
+        "there is no supervisor",
+    ),
+    (
         "killed::a_stopped_process_that_starts_commands_kept_all_of_them_waiting",
         "the server there starts them",
     ),
     (
         "killed::a_command_does_not_start_when_its_time_is_over",
-        "half a minute is what the other machine has; the time of the command begins with it",
+        "it is given its time and seven seconds to start, half a minute at most; its time begins with it",
     ),
     (
         "opening::a_level_that_cannot_be_had_is_a_refusal_with_the_reason_and_a_hint",
@@ -201,6 +205,11 @@ const NOT_OF_A_TEST: &[(&str, &[&str], &str)] = &[
         "limits::both_limits_hold_by_version_2_where_it_has_their_controllers",
         &["Partial", "Passthrough"],
         "the same groups by the same code",
+    ),
+    (
+        "limits::words_of_a_limit_were_believed_where_a_control_group_counts",
+        &["Passthrough"],
+        "no group counts the processes of commands that nobody confines",
     ),
     (
         "limits::a_limit_of_processes_that_only_the_program_was_told_was_not_named",

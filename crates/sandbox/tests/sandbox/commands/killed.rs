@@ -126,6 +126,39 @@ async fn a_stopped_process_that_starts_commands_kept_all_of_them_waiting(
     assert_eq!(alive(&mark), Vec::<u32>::new());
 }
 
+/// `kill_shell` said that it was killed, and `await_shell` that it was lost.
+#[rstest]
+#[tokio::test]
+async fn one_that_was_asked_to_end_and_lost_its_supervisor_by_then_had_two_ends(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::new();
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
+    let mark = format!("33{}{}", std::process::id(), backend as u8);
+    let line = format!("trap 'echo asked' TERM; echo up; while :; do sleep 0.1; done; : {mark}");
+    let (job, supervisor, _) = started(&*sandbox, &line, &mark).await;
+    let asked_and_lost = async {
+        // Behind its first word.
+        let heard = sandbox.output(&job, Offset(3), 10, LIVENESS).await;
+        assert!(!heard.unwrap().pieces.is_empty(), "it was asked");
+        send(supervisor, Signal::KILL);
+    };
+    let killing = sandbox.kill(&job, Duration::from_secs(2));
+    let (killed, ()) = tokio::join!(killing, asked_and_lost);
+    assert!(killed.unwrap().was_running);
+    let exit = sandbox.wait(&job).await.unwrap();
+    assert_eq!(
+        (exit.interrupted, exit.signal),
+        (false, Some(9)),
+        "{exit:?}"
+    );
+    assert_eq!(exit.survivors, Vec::<u32>::new());
+    assert_eq!(alive(&mark), Vec::<u32>::new());
+}
+
 /// It was waited for as long as there is, whatever the call had.
 #[rstest]
 #[tokio::test]
