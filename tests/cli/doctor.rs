@@ -1,8 +1,9 @@
 //! `doctor` on what is connected.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -71,8 +72,95 @@ fn programs_say_whether_they_answer() {
     let rows = rows(&world, "commands");
     assert_eq!(rows.len(), 2, "{rows:?}");
     assert_eq!(rows[0].0, "fail");
-    assert!(rows[0].1.starts_with("gone: "), "{rows:?}");
+    assert_eq!(rows[0].1, "gone: /nowhere/at-all is not there");
+    let document = world.run(&["doctor", "--json"]).json();
+    let checks = document["checks"].as_array().unwrap();
+    let gone = checks.iter().find(|row| row["what"] == "commands").unwrap();
+    assert_eq!(gone["hint"], "[commands.gone] program names it");
     assert_eq!(rows[1], ("ok".to_owned(), "planner: planner".to_owned()));
+}
+
+/// Its tool was gone, and a call of it was told of a name that nobody has.
+#[test]
+fn a_lazy_program_that_is_gone_was_right_and_its_tool_unknown() {
+    let described = json!({"v": 1, "name": "probe", "commands": [{
+        "command": "probe", "subcommand": "run", "skill": "probe", "summary": "Runs.",
+        "effects": ["read"], "args": { "type": "object" }, "result": { "type": "object" },
+    }]});
+    let world = World::new();
+    let program = world.path("probe");
+    world.write(
+        "here/outfitter.toml",
+        &format!("[commands.probe]\nprogram = {program:?}\nlazy = true\n"),
+    );
+    world.program("probe", &format!("#!/bin/sh\necho '{described}'\n"));
+    world.run(&["tools", "list"]);
+    let idle = "probe: idle, 1 command; its first call asks it".to_owned();
+    assert_eq!(rows(&world, "commands"), [("ok".to_owned(), idle)]);
+    std::fs::remove_file(program).unwrap();
+    let why = "probe: idle, 1 command: ROOT/probe is not there".to_owned();
+    assert_eq!(rows(&world, "commands"), [("warn".to_owned(), why)]);
+    let args = r#"{"command": "probe", "subcommand": "run", "args": {}}"#;
+    let ran = world.run(&["tools", "call", "project_cli", "--json", "--args", args]);
+    let error = &ran.json()["error"];
+    assert_eq!(error["code"], "unavailable", "{error}");
+    // One that was never asked has no tool, and the call says why.
+    let world = World::with("[commands.gone]\nprogram = \"/nowhere/at-all\"\nlazy = true\n");
+    let ran = world.run(&["tools", "call", "project_cli", "--json", "--args", args]);
+    let error = &ran.json()["error"];
+    assert_eq!(error["code"], "unavailable", "{error}");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("gone: /nowhere/at-all is not there"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_programs_and_servers_were_given_was_told_where_they_fail() {
+    let fails = "echo \\\"bad $1 $2 $K\\\" >&2; exit 3";
+    let given = format!(
+        "args = [\"-c\", \"{fails}\", \"sh\", \"--password\", \"SECP12345\"]\nenv = {{ K = \"SECENV1234567\" }}\n"
+    );
+    let world = World::with(&format!(
+        "[commands.q]\nprogram = \"/bin/sh\"\n{given}[mcp.servers.m]\ncommand = \"/bin/sh\"\n{given}"
+    ));
+    let [(_, q)] = &rows(&world, "commands")[..] else {
+        panic!("one program")
+    };
+    assert!(q.contains("bad --password [redacted] [redacted]"), "{q}");
+    let [(_, m)] = &rows(&world, "mcp")[..] else {
+        panic!("one server")
+    };
+    assert!(m.contains("bad --password [redacted] [redacted]"), "{m}");
+    for command in [&["doctor"][..], &["tools", "list"]] {
+        let shown = world.run(command).shown();
+        assert!(!shown.contains("SEC"), "{shown}");
+    }
+}
+
+#[test]
+fn a_lazy_server_that_cannot_be_started_was_right() {
+    let world = World::new();
+    world.program(
+        "server",
+        "#!/bin/sh\nwhile read -r line; do\nid=$(echo \"$line\" | sed -n 's/.*\"id\":\\([0-9]*\\).*/\\1/p')\ncase \"$line\" in\n\
+         *'\"initialize\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{\"tools\":{}},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}';;\n\
+         *'\"tools/list\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"tools\":[{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\"}}]}}';;\n\
+         *'\"id\"'*) echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"error\":{\"code\":-32601,\"message\":\"no\"}}';;\n\
+         esac\ndone\n",
+    );
+    let server = world.path("server");
+    world.write(
+        "here/outfitter.toml",
+        &format!("[mcp.servers.m]\ncommand = {server:?}\nlazy = true\n"),
+    );
+    world.run(&["tools", "list"]);
+    let idle = "m: idle, 1 tool; its first call starts it".to_owned();
+    assert_eq!(rows(&world, "mcp"), [("ok".to_owned(), idle)]);
+    std::fs::set_permissions(&server, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let why = "m: idle, 1 tool: ROOT/server is not executable".to_owned();
+    assert_eq!(rows(&world, "mcp"), [("warn".to_owned(), why)]);
 }
 
 #[test]
