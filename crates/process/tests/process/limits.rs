@@ -48,11 +48,18 @@ fn a_fork_bomb_is_stopped_and_its_parts_are_gone(
 /// Of the numbers of a namespace the kernel takes the lowest 300 out of use once they have gone round:
 /// a limit of 100 left 1 to go on with, and the 149th of these could not be started.
 #[rstest]
+#[case::by_a_group_or_the_namespace(Identity::Ourselves, "full")]
+#[case::by_a_group(Identity::Ourselves, "partial")]
+// Who can make no group here.
+#[case::by_the_namespace(Identity::Nobody, "full")]
 fn a_small_limit_of_processes_ended_a_command_after_300_of_them(
-    #[values("full", "partial")] level: &str,
+    #[case] identity: Identity,
+    #[case] level: &str,
     #[values("100", "8")] most: &str,
 ) {
-    let place = Place::new(Identity::Ourselves).unwrap();
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
     let line = "i=0; while [ $i -lt 400 ]; do /bin/true | /bin/true; i=$((i+1)); done; echo $i";
     let mut command = place.confined(level);
     command.args(["--processes", most, "--", "/bin/sh", "-c", line]);
