@@ -193,9 +193,11 @@ impl Catalogue {
         };
         let in_its_table = meant.and_then(|meant| key(meant, nearest(name, names(meant))?));
         let of_its_name = || {
+            // A key that stands above all tables is perhaps of one of them.
+            let name = if name.is_empty() { section } else { name };
             let mut same = self.keys.iter().filter(|key| key.name == name);
             match (same.next(), same.next()) {
-                (Some(only), None) if !name.is_empty() => Some(only.path.as_str()),
+                (Some(only), None) => Some(only.path.as_str()),
                 _ => None,
             }
         };

@@ -197,7 +197,15 @@ impl Found<'_> {
             return;
         }
         let DeValue::Table(keys) = value else {
-            self.unknown(name, span);
+            if catalogue.has_section(name) {
+                self.problems.push(Problem {
+                    at: self.file.at(span.start),
+                    key: name.to_owned(),
+                    message: format!("`{name}` is a table: write its keys beneath [{name}]"),
+                });
+            } else {
+                self.unknown(name, span);
+            }
             return;
         };
         if !catalogue.has_section(name) && keys.iter().next().is_none() {

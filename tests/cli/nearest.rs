@@ -19,6 +19,22 @@ fn what_has_not_come_yet_is_unknown(#[case] toml: &str, #[case] there: &str) {
     assert!(problems[0].contains(there), "{problems:?}");
 }
 
+#[rstest]
+#[case::a_key_above_all_tables(
+    "data_dir = \"d\"",
+    "unknown key `data_dir`, the nearest is `store.data_dir`"
+)]
+#[case::a_number("agent = 5", "`agent` is a table: write its keys beneath [agent]")]
+#[case::tables_in_a_list(
+    "[[tools]]\navailable = []",
+    "`tools` is a table: write its keys beneath [tools]"
+)]
+fn a_key_of_a_table_and_a_table_were_said_to_be_unknown(#[case] toml: &str, #[case] said: &str) {
+    let problems = problems(&World::with(toml), &[]);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains(said), "{problems:?}");
+}
+
 /// Another key is offered where it is near, and what there is where none is.
 #[rstest]
 #[case("model.nmae", "the nearest is `model.name`")]
