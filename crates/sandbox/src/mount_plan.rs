@@ -107,10 +107,15 @@ impl MountPlan {
 pub(crate) fn plan(confined: &Confined) -> MountPlan {
     let mut plan = MountPlan::default();
     // What lies in a writable tree is shown with it. By itself it could be replaced by a link that
-    // shows something else.
+    // shows something else. In a tree of our own beneath it nothing can be replaced.
+    let is_one = |trees: &[PathBuf], path: &Path| trees.iter().any(|tree| tree == path);
     let in_writable = |path: &Path| {
-        let mut above = path.ancestors().skip(1);
-        above.any(|above| confined.write.iter().any(|root| root == above))
+        let mut above = path.ancestors().skip(1).skip_while(|above| {
+            !is_one(&confined.write, above) && !is_one(&confined.private, above)
+        });
+        above
+            .next()
+            .is_some_and(|above| is_one(&confined.write, above))
     };
     for path in confined.read.iter().filter(|path| !in_writable(path)) {
         show(&mut plan, path, &Mount::ReadOnly);
@@ -133,8 +138,13 @@ pub(crate) fn plan(confined: &Confined) -> MountPlan {
             plan.put(real, Mount::ReadOnly);
         }
     }
-    // Again: what is hidden is hidden in writable trees too, and cannot be moved away there.
-    for path in &confined.hide {
+    // Again: what is hidden is hidden in writable trees too, and cannot be moved away there. A tree
+    // of our own may be above such a tree, and is none.
+    let ours = confined
+        .private
+        .iter()
+        .filter(|path| !is_one(&confined.write, path));
+    for path in ours.chain(&confined.hide) {
         pin(&mut plan, path);
         hide(&mut plan, path);
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use outfitter_core::{CommandSpec, SystemClock};
+use outfitter_core::{CommandSpec, Sandbox, SystemClock};
 use outfitter_sandbox::{
-    Host, Limits, LocalFiles, ProcessSandbox, Protected, Session, local, probe,
+    Host, Limits, LocalFiles, ProcessSandbox, Protected, Session, bwrap, local, probe,
 };
 use rstest::rstest;
 
-use super::kit::{Backend, World, heard, shell, supervisor};
+use super::kit::{Backend, World, bwrap_is_there, heard, shell, supervisor};
 
 async fn local(world: &World, host: Host, passed: &[(&str, &str)]) -> ProcessSandbox {
     let mut session = world.session(host);
@@ -119,8 +119,11 @@ async fn shared_directories_are_empty_and_devices_work() {
     assert!(!std::path::Path::new("/dev/shm/x").exists());
 }
 
+#[rstest]
 #[tokio::test]
-async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it() {
+async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it(
+    #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
+) {
     let dir = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
     let workspace = dir.path().canonicalize().unwrap();
     let data = workspace.join(".local/share/outfitter");
@@ -151,16 +154,22 @@ async fn the_data_directory_is_out_of_sight_even_in_a_workspace_that_holds_it() 
     let world = World::new();
     let mut policy = world.policy(support);
     policy.data_dir.clone_from(&data);
-    let sandbox = local::open(session, policy).unwrap();
-    let line = "cat .local/share/outfitter/outfitter.db; cat .local/share/outfitter/sessions/other/file; \
-        echo own > $HOME/file && cat $HOME/file; rm -rf .local/share/outfitter; echo x > .local/share/outfitter/new; echo y > here && cat here";
-    let (out, err) = heard(&sandbox, shell(line)).await;
+    let sandbox: Box<dyn Sandbox> = match backend {
+        Backend::Bwrap if !bwrap_is_there() => return,
+        Backend::Bwrap => Box::new(bwrap::open(session, policy).await.unwrap()),
+        _ => Box::new(local::open(session, policy).unwrap()),
+    };
+    let line = "ls .local/share/outfitter/sessions/other; mv .local moved; mv .local/share .local/moved; cat .local/share/outfitter/outfitter.db; cat .local/share/outfitter/sessions/other/file; \
+        echo own > $HOME/file && cat $HOME/file; rm -rf .local/share/outfitter; echo x > .local/share/outfitter/new; \
+        rm -rf .local/share/outfitter/sessions/other; echo y > here && cat here";
+    let (out, err) = heard(&*sandbox, shell(line)).await;
     assert_eq!(out, "own\ny\n", "{err}");
     assert_eq!(
         std::fs::read_to_string(data.join("outfitter.db")).unwrap(),
         "precious"
     );
     assert!(!data.join("new").exists());
+    assert!(data.join("sessions/other/file").exists());
 }
 
 #[tokio::test]
