@@ -1,11 +1,11 @@
 //! Events become lines.
 
-use outfitter_core::{EventBody, UnixMs};
+use outfitter_core::{EventBody, MessageRole, Part, ToolCall, UnixMs};
 use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::Value;
 
-use crate::samples::{every_kind, lines, numbered, run};
+use crate::samples::{call, every_kind, lines, message, numbered, run};
 
 #[test]
 fn every_kind_of_event_is_one_line_of_the_contracts_form() {
@@ -38,6 +38,29 @@ fn time_is_unix_seconds_exact_to_the_millisecond(#[case] ms: u64, #[case] second
     event.at = UnixMs(ms);
     let written = lines(&[event]);
     assert!(written.contains(&format!("\"ts\":{seconds},")), "{written}");
+}
+
+#[rstest]
+#[case::key_twice(
+    r#"{"command":"echo 1","password":"hunter22","n":1,"n":2}"#,
+    r#"{"command":"echo 1","password":"[redacted]","n":1,"n":2}"#
+)]
+#[case::cut_off(
+    r#"{"command":"echo 1","password":"hunter22""#,
+    r#"{"command":"echo 1","password":"[redacted]""#
+)]
+#[case::comma_too_many(r#"{"password":"hunter22",}"#, r#"{"password":"[redacted]",}"#)]
+fn malformed_arguments_showed_a_password_under_its_name(#[case] raw: &str, #[case] shown: &str) {
+    let called = Part::ToolCall(ToolCall {
+        id: call("call_1"),
+        name: "run_command".to_owned(),
+        arguments: raw.into(),
+    });
+    let told = message("msg_1", MessageRole::Assistant, vec![called]);
+    let written = lines(&numbered("run_1", vec![told]));
+    let read: Value = serde_json::from_str(written.trim()).unwrap();
+    assert_eq!(read["message"]["tool_calls"][0]["arguments"], shown);
+    assert!(!written.contains("hunter22"), "{written}");
 }
 
 #[test]

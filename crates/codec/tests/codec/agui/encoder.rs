@@ -53,7 +53,7 @@ fn a_resumed_run_gives_the_result_of_the_call_and_does_not_tell_it_again() {
                     tool_name: "ask_user".to_owned(),
                     resolved: None,
                     tool_call_id: call("call_2"),
-                    tool_call_args: json!({"message": "Which colour?"}),
+                    tool_call_args: json!({"question": "Which colour?"}),
                     status: Status::Success,
                     result: Some(json!({"answered": true, "answer": "red"})),
                     error: None,

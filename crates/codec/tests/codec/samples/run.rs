@@ -127,7 +127,7 @@ pub(crate) fn run() -> Vec<Event> {
 
 /// A run that ends because a call waits for a person.
 pub(crate) fn waiting_run() -> Vec<Event> {
-    let arguments = json!({"message": "Which colour?"});
+    let arguments = json!({"question": "Which colour?"});
     numbered(
         "run_2",
         vec![
@@ -139,7 +139,7 @@ pub(crate) fn waiting_run() -> Vec<Event> {
                 vec![wanted(
                     "call_2",
                     "ask_user",
-                    r#"{"message": "Which colour?"}"#,
+                    r#"{"question": "Which colour?"}"#,
                 )],
             ),
             EventBody::ToolCall {
