@@ -46,7 +46,16 @@ pub(crate) fn write(key: &Hash, tools: &[RemoteTool]) -> Option<Vec<u8>> {
 /// What was kept, if it was of this server: one tool at a time, within the bounds of a list that it
 /// gives now. That it had no tools is not worth keeping: no call could ever start it to ask again.
 pub(crate) fn read(bytes: &[u8], key: &Hash, server: &StdioServer) -> Option<Listed> {
-    match KeptSpecs::read(bytes)?.of(key)? {
+    listed(KeptSpecs::read(bytes)?.of(key)?, server)
+}
+
+/// What was kept under its name, whatever has become of it.
+pub(crate) fn read_last(bytes: &[u8], server: &StdioServer) -> Option<Listed> {
+    listed(KeptSpecs::read(bytes)?.specs, server)
+}
+
+fn listed(specs: Value, server: &StdioServer) -> Option<Listed> {
+    match specs {
         Value::Array(tools) => {
             Some(Listed::of(tools, server)).filter(|listed| !listed.tools.is_empty())
         }

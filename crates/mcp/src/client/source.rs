@@ -185,7 +185,11 @@ fn kept(server: &StdioServer, host: &Host) -> Option<Listed> {
     match (server.start, &host.specs) {
         (Start::AtFirstCall, Some(specs)) => {
             let bytes = specs.load(server.name.as_str())?;
-            cache::read(&bytes, &cache::key(server, &host.env), server)
+            // One that is not there any more has its tools, which say so when they are called.
+            match cache::on_disk(server, &host.env).lacking() {
+                Some(_) => cache::read_last(&bytes, server),
+                None => cache::read(&bytes, &cache::key(server, &host.env), server),
+            }
         }
         (Start::AtOnce, _) | (Start::AtFirstCall, None) => None,
     }

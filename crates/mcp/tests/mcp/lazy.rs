@@ -321,4 +321,14 @@ async fn a_server_that_cannot_be_started_at_its_first_call_was_idle_and_right() 
     );
     let error = call(&later, "echo", json!({})).await.unwrap_err();
     assert_eq!(error.code(), Code::Unavailable);
+    // Nor are its tools lost with the file: they say why.
+    later.stop().await;
+    std::fs::remove_file(&started).unwrap();
+    let gone = source();
+    let (status, said) = (gone.status(), format!("{} is not there", started.display()));
+    assert_eq!((status.status, status.tools), (ServerState::Idle, 1));
+    assert_eq!(status.last_error.unwrap(), said);
+    let error = call(&gone, "echo", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), Code::Unavailable);
+    assert_eq!(names(&gone), ["echo"]);
 }
