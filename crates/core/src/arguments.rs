@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::strict_json::parse_strict;
-use crate::{redact_addresses, redact_value};
+use crate::{redact_addresses, redact_arguments, redact_value};
 
 /// Why a text is not the arguments of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Arguments {
     pub fn shown(&self) -> Value {
         match &self.parsed {
             Ok(value) => redact_value(value, &redact_addresses),
-            Err(_) => Value::String(redact_addresses(&self.raw).into_owned()),
+            Err(_) => Value::String(redact_arguments(&self.raw).into_owned()),
         }
     }
 }
@@ -145,6 +145,18 @@ mod tests {
     #[case(r#"{"n":1234567890123456789012.5}"#)]
     fn a_long_run_of_digits_that_is_no_oversized_integer_is_fine(#[case] raw: &str) {
         assert!(Arguments::parse(raw).parsed.is_ok());
+    }
+
+    #[rstest]
+    #[case(r#"{"password":12345678901234567890123}"#)]
+    #[case(r#"{"token":[{"a":12345678901234567890123}]}"#)]
+    fn an_integer_that_does_not_fit_was_told_under_the_name_of_a_secret(#[case] raw: &str) {
+        let fault = Arguments::parse(raw).parsed.unwrap_err();
+        assert_eq!(fault.kind, MalformedKind::Integer);
+        assert_eq!(
+            fault.message,
+            "the integer [redacted] does not fit in 64 bits"
+        );
     }
 
     #[test]

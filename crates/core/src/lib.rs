@@ -110,8 +110,8 @@ pub use sandbox::{
     Refusal, Refused, RefusingSandbox, Sandbox, SandboxError, SandboxInfo, WorkspaceOf,
 };
 pub use secrets::{
-    REDACTED, address_secrets, is_key_not_name, is_secret_key, names_a_secret, redact_addresses,
-    redact_arguments, redact_passwords, redact_value,
+    ArgumentsCarry, REDACTED, TextsShown, address_secrets, is_key_not_name, is_secret_key,
+    names_a_secret, redact_addresses, redact_arguments, redact_passwords, redact_value,
 };
 pub use services::{Expansion, Services, ToolFound, ToolIndex, UsageMeter};
 pub use source::{Fault, Generation, SourceSnapshot, ToolSource, Trust};

@@ -10,11 +10,13 @@ mod names;
 mod parameters;
 mod shape;
 mod value;
+mod written;
 
 pub use address::{address_secrets, redact_addresses, redact_passwords};
 pub use names::{is_secret_key, names_a_secret};
 pub use shape::is_key_not_name;
 pub use value::{redact_arguments, redact_value};
+pub use written::{ArgumentsCarry, TextsShown};
 
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "[redacted]";

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Malformed, MalformedKind};
+use crate::{Malformed, MalformedKind, REDACTED, is_secret_key};
 
 /// Marks our own error among those of serde_json.
 const PREFIX: &str = "\u{1}duplicate:";
@@ -181,10 +181,14 @@ fn oversized_integer(text: &str) -> Result<(), Malformed> {
                 let number = &text[at..end];
                 let integer = !number.contains(['.', 'e', 'E']);
                 if integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+                    let is_secret = path
+                        .iter()
+                        .any(|step| matches!(step, Step::Key(key) if is_secret_key(key)));
+                    let said = if is_secret { REDACTED } else { number };
                     return Err(Malformed {
                         kind: MalformedKind::Integer,
                         path: pointer(&path),
-                        message: format!("the integer {number} does not fit in 64 bits"),
+                        message: format!("the integer {said} does not fit in 64 bits"),
                     });
                 }
                 at = end;

@@ -68,8 +68,14 @@ impl Redactor {
     pub fn arguments(&self, arguments: &Arguments) -> Value {
         match &arguments.parsed {
             Ok(value) => self.shown(value),
-            Err(_) => Value::String(self.text(&arguments.raw).into_owned()),
+            Err(_) => self.malformed(&arguments.raw),
         }
+    }
+
+    /// A text that is no arguments, for showing: without what is left out of arguments while they
+    /// are written, as far as it reads as that.
+    pub(crate) fn malformed(&self, raw: &str) -> Value {
+        self.arguments_carry().whole(raw).into()
     }
 
     /// A value for showing, without what its names, its addresses or its values betray as secret.

@@ -1,7 +1,10 @@
 use super::*;
-use outfitter_core::Arguments;
+use outfitter_core::{Arguments, REDACTED};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+
+const MAX_HELD: usize = ArgumentsCarry::MAX_HELD;
+const MAX_DEPTH: usize = ArgumentsCarry::MAX_DEPTH;
 
 fn redactor() -> Redactor {
     Redactor::new([
@@ -51,6 +54,28 @@ fn a_secret_was_shown_while_its_arguments_were_written() {
         "{}",
     ] {
         is_shown_as_whole(text);
+    }
+}
+
+#[test]
+fn malformed_arguments_showed_a_password_under_its_name() {
+    for (text, shown) in [
+        (
+            r#"{"command":"echo 1","password":"S3S3","n":1,"n":2}"#,
+            r#"{"command":"echo 1","password":"[redacted]","n":1,"n":2}"#,
+        ),
+        (
+            r#"{"command":"hunter\u00322","password":"S3S3""#,
+            r#"{"command":"[redacted]","password":"[redacted]""#,
+        ),
+        (r#"{"password":"S3S3",}"#, r#"{"password":"[redacted]",}"#),
+    ] {
+        let called = Arguments::parse(text);
+        assert!(called.parsed.is_err(), "{text}");
+        assert_eq!(redactor().arguments(&called), shown);
+        for size in 1..=text.len() {
+            assert_eq!(in_pieces(text, size), shown, "in pieces of {size}");
+        }
     }
 }
 
@@ -155,5 +180,6 @@ proptest! {
             let _ = carry.push(piece);
         }
         let _ = carry.finish();
+        let _ = redactor().arguments_carry().whole(&pieces.concat());
     }
 }

@@ -89,6 +89,64 @@ async fn a02_no_arguments_are_an_empty_object() {
     }
 }
 
+/// What is shown of arguments that are no JSON: the text that was written, without the password.
+const MALFORMED: [(&str, &str); 3] = [
+    (
+        r#"{"command":"echo 1","password":"hunter22","n":1,"n":2}"#,
+        r#"{"command":"echo 1","password":"[redacted]","n":1,"n":2}"#,
+    ),
+    (
+        r#"{"command":"echo 1","password":"hunter22""#,
+        r#"{"command":"echo 1","password":"[redacted]""#,
+    ),
+    (
+        r#"{"password":"hunter22",}"#,
+        r#"{"password":"[redacted]",}"#,
+    ),
+];
+
+#[tokio::test]
+async fn malformed_arguments_showed_a_password_under_its_name() {
+    for (written, shown) in MALFORMED {
+        let world = World::new(vec![Arc::new(Counting::echo("read", Effects::READ))]);
+        let process = world.alive(Arc::new(move |replies, _| match replies {
+            0 => calls(&[("x", "read", written)]),
+            _ => say("ok"),
+        }));
+        let (_, events) = process.prompt("go").await;
+        let (mut deltas, mut called, mut replied) = (String::new(), Vec::new(), Vec::new());
+        for body in bodies(&events) {
+            match body {
+                EventBody::Delta {
+                    kind: DeltaKind::ToolArguments,
+                    text,
+                    ..
+                } => deltas.push_str(text),
+                EventBody::ToolCall { arguments, .. } => called.push(arguments.clone()),
+                EventBody::Message(message) => {
+                    replied.extend(message.parts.iter().filter_map(|part| match part {
+                        Part::ToolCall(call) => {
+                            Some(redact_arguments(&call.arguments).into_owned())
+                        }
+                        _ => None,
+                    }));
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(deltas, shown);
+        assert_eq!(replied, [shown]);
+        assert_eq!(called, [json!(shown)]);
+        let outputs = results(&events);
+        let output = outputs.first().unwrap();
+        assert_eq!(output.tool_call_args, json!(shown));
+        let error = output.error.as_ref().unwrap();
+        assert_eq!(error.code, Code::InvalidArguments);
+        assert_eq!(error.got, Some(json!(shown)));
+        assert!(!format!("{outputs:?}").contains("hunter22"), "{outputs:?}");
+    }
+}
+
 /// A03: an id that a model gives twice, in one reply or in a later one, is two calls with two
 /// results, and the next process asks with the same.
 #[tokio::test]

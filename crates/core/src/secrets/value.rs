@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use super::written::redact_malformed;
 use super::{REDACTED, is_secret_key, redact_addresses};
 use crate::{Arguments, canonical};
 
@@ -27,7 +28,7 @@ pub fn redact_arguments(raw: &str) -> Cow<'_, str> {
             canonical(&taken_out(&value, &redact_addresses)).into()
         }
         Ok(_) => raw.into(),
-        Err(_) => redact_addresses(raw),
+        Err(_) => redact_malformed(raw),
     }
 }
 
@@ -66,6 +67,41 @@ fn betrays(value: &Value, text: &dyn for<'t> Fn(&'t str) -> Cow<'t, str>) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn malformed_arguments_showed_a_password_under_its_name() {
+        for (raw, shown) in [
+            (
+                r#"{"command":"echo 1","password":"hunter22","n":1,"n":2}"#,
+                r#"{"command":"echo 1","password":"[redacted]","n":1,"n":2}"#,
+            ),
+            (
+                r#"{"command":"echo 1","password":"hunter22""#,
+                r#"{"command":"echo 1","password":"[redacted]""#,
+            ),
+            (
+                r#"{"password":"hunter22",}"#,
+                r#"{"password":"[redacted]",}"#,
+            ),
+            (
+                r#"{"a": {"token": ["hunter22"#,
+                r#"{"a": {"token": "[redacted]""#,
+            ),
+            (
+                r#"{ "a" : "\u00e9", "n":1, "n":2}"#,
+                r#"{ "a" : "\u00e9", "n":1, "n":2}"#,
+            ),
+            (
+                "https://u:S3,x@a.example/",
+                "https://u:[redacted]@a.example/",
+            ),
+        ] {
+            assert_eq!(redact_arguments(raw), shown);
+            let called = Arguments::parse(raw);
+            assert!(called.parsed.is_err(), "{raw}");
+            assert_eq!(called.shown(), Value::from(shown));
+        }
+    }
 
     #[test]
     fn arguments_are_to_the_letter_unless_there_is_a_secret_in_them() {

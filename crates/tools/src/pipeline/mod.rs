@@ -170,7 +170,7 @@ impl Pipeline {
     ) -> Result<CallEnd, JournalError> {
         let options = self.options();
         let consent = not_asked(&options, run);
-        let granted = parse::parse(call, view)
+        let granted = parse::parse(call, view, &options.redactor)
             .and_then(|parsed| look_up::look_up(parsed, view))
             .and_then(|resolved| present(resolved, view))
             .and_then(|shown| preset::preset(shown, run))
@@ -208,7 +208,7 @@ impl Pipeline {
                 return finish(refusal.into_ran(&options.redactor), &options, run).await;
             }
         };
-        let granted = parse::parse(call, view)
+        let granted = parse::parse(call, view, &options.redactor)
             .and_then(|parsed| look_up::look_up(parsed, view))
             // It was shown when it was called.
             .map(present::resumed)

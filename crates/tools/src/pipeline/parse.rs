@@ -4,9 +4,9 @@ use outfitter_core::{Code, ErrorInfo, Malformed, MalformedKind, RawCall, ToolSpe
 use serde_json::{Value, json};
 
 use super::{Head, Refusal, Stage};
-use crate::ToolView;
 use crate::schema_hint::schema_hint;
 use crate::view::Found;
+use crate::{Redactor, ToolView};
 
 /// How much of a malformed text the error shows: its end, where it was cut off.
 const SHOWN_BYTES: usize = 80;
@@ -20,7 +20,7 @@ pub(crate) struct Parsed {
     pub(crate) args: Value,
 }
 
-pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
+pub(crate) fn parse(call: RawCall, view: &ToolView, redactor: &Redactor) -> Stage<Parsed> {
     let mut head = Head {
         id: call.id,
         name: call.name,
@@ -36,7 +36,8 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
                 Found::Callable(spec) | Found::NotPresented(spec) => Some(spec),
                 Found::NotPermitted | Found::Unknown(_) => None,
             };
-            let error = malformed(&fault, &head.raw, spec);
+            let shown = redactor.arguments_carry();
+            let error = malformed(&fault, &shown.whole(&head.raw), spec);
             head.resolve(spec);
             let text = Value::String(head.raw.to_string());
             Err(Refusal::new(head, text, error))
@@ -44,7 +45,8 @@ pub(crate) fn parse(call: RawCall, view: &ToolView) -> Stage<Parsed> {
     }
 }
 
-fn malformed(fault: &Malformed, raw: &str, spec: Option<&ToolSpec>) -> ErrorInfo {
+/// What was wrong with a text that is shown as `shown`.
+fn malformed(fault: &Malformed, shown: &str, spec: Option<&ToolSpec>) -> ErrorInfo {
     let (what, advice) = match fault.kind {
         MalformedKind::CutOff => (
             "truncated JSON",
@@ -60,8 +62,8 @@ fn malformed(fault: &Malformed, raw: &str, spec: Option<&ToolSpec>) -> ErrorInfo
     )
     .at(fault.path.clone());
     error.expected = Some(json!("one JSON object"));
-    let end = &raw[raw.ceil_char_boundary(raw.len().saturating_sub(SHOWN_BYTES))..];
-    error.got = Some(json!(if end.len() < raw.len() {
+    let end = &shown[shown.ceil_char_boundary(shown.len().saturating_sub(SHOWN_BYTES))..];
+    error.got = Some(json!(if end.len() < shown.len() {
         format!("…{end}")
     } else {
         end.to_owned()

@@ -79,8 +79,12 @@ impl Refusal {
 
     /// Joins the path again after the stage that would have run the call.
     pub(crate) fn into_ran(self, redactor: &Redactor) -> Ran {
+        let args = match self.head.recorded(&self.args) {
+            Value::String(malformed) => redactor.malformed(malformed),
+            args => redactor.shown(args),
+        };
         Ran {
-            args: redactor.shown(self.head.recorded(&self.args)),
+            args,
             redactor: redactor.of_call(&self.args, Printed::No),
             head: self.head,
             ending: self.ending,
