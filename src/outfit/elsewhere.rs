@@ -200,7 +200,7 @@ mod tests {
             host: host.to_owned(),
             port: 22,
             user: "agent".to_owned(),
-            workspace: "/home/agent/work".to_owned(),
+            workspace: "/home/agent/outfitted".to_owned(),
             folder: "local/local/one".to_owned(),
         }
     }
@@ -256,7 +256,7 @@ mod tests {
             }
         });
         assert!(
-            said.contains("/home/agent/work/local/local/one of agent on h0"),
+            said.contains("/home/agent/outfitted/local/local/one of agent on h0"),
             "{said}"
         );
         assert!(!said.contains("on h1"), "{said}");
@@ -292,7 +292,7 @@ mod tests {
         let mut place = place("build.example.com");
         assert_eq!(
             place.shown(),
-            "/home/agent/work/local/local/one of agent on build.example.com"
+            "/home/agent/outfitted/local/local/one of agent on build.example.com"
         );
         place.port = 2222;
         assert!(place.shown().ends_with("on build.example.com port 2222"));
