@@ -1,6 +1,7 @@
 //! A home and a workspace for one test, and the program run in them as a person or a program does.
 
 use std::io::{Read, Write as _};
+use std::marker::PhantomData;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
@@ -93,16 +94,16 @@ impl World {
     }
 
     /// Starts the program; its stdin is empty, and what it writes is read.
-    pub(crate) fn start(&self, args: &[&str]) -> Running {
+    pub(crate) fn start(&self, args: &[&str]) -> Running<'_> {
         self.start_as(args, READ)
     }
 
     /// Starts the program with this stdout.
-    pub(crate) fn start_to(&self, args: &[&str], stdout: std::fs::File) -> Running {
+    pub(crate) fn start_to(&self, args: &[&str], stdout: std::fs::File) -> Running<'_> {
         self.spawn(args, READ, stdout.into())
     }
 
-    pub(crate) fn start_as(&self, args: &[&str], start: Start) -> Running {
+    pub(crate) fn start_as(&self, args: &[&str], start: Start) -> Running<'_> {
         self.spawn(args, start, Stdio::piped())
     }
 
@@ -110,7 +111,7 @@ impl World {
         clippy::disallowed_types,
         reason = "a test runs the program as a person does"
     )]
-    fn spawn(&self, args: &[&str], start: Start, stdout: Stdio) -> Running {
+    fn spawn(&self, args: &[&str], start: Start, stdout: Stdio) -> Running<'_> {
         let stdin = if start.stdin {
             Stdio::piped()
         } else {
@@ -136,6 +137,7 @@ impl World {
         };
         Running {
             child,
+            world: PhantomData,
             stdout,
             stderr,
             unread,
@@ -245,14 +247,16 @@ impl Captured {
 }
 
 /// The program at work. It is killed if the test ends before it.
-pub(crate) struct Running {
+pub(crate) struct Running<'w> {
     child: Child,
+    /// The world it works in stays as long as it does.
+    world: PhantomData<&'w World>,
     stdout: Captured,
     stderr: Captured,
     unread: Option<std::process::ChildStdout>,
 }
 
-impl Running {
+impl Running<'_> {
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -325,7 +329,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for Running<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

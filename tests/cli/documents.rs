@@ -116,7 +116,8 @@ fn a_document_fits_its_schema(#[case] args: &[&str], #[case] schema: &str) {
 
 #[test]
 fn what_a_server_says_when_it_is_ready_fits_its_schema() {
-    let serving = Serving::start(&World::with("[server]\nbind = \"127.0.0.1:0\"\n"));
+    let world = World::with("[server]\nbind = \"127.0.0.1:0\"\n");
+    let serving = Serving::start(&world);
     assert_fits("cli/serve.schema.json", &serving.said);
 }
 

@@ -23,7 +23,8 @@ fn doctor_says_what_is_missing_where_there_is_no_home() {
 /// Calls need no model, and a run says why there is none.
 #[test]
 fn a_server_without_a_model_says_why() {
-    let serving = Serving::start(&World::with(ANYWHERE));
+    let world = World::with(ANYWHERE);
+    let serving = Serving::start(&world);
     let called = serving.ask(
         "POST /v1/tools/calculator/call",
         "",
@@ -65,7 +66,8 @@ fn a_secret_of_the_configuration_is_taken_out_of_what_comes_back() {
 #[test]
 fn a_page_of_an_allowed_origin_may_speak_mcp_and_no_other() {
     let toml = format!("{ANYWHERE}allowed_origins = [\"https://app.example.org\"]\n");
-    let serving = Serving::start(&World::with(&toml));
+    let world = World::with(&toml);
+    let serving = Serving::start(&world);
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {},
         "clientInfo": {"name": "t", "version": "1"},

@@ -1,6 +1,7 @@
 //! The program as a server, and requests to it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::marker::PhantomData;
 use std::net::TcpStream;
 use std::process::Stdio;
 
@@ -9,8 +10,10 @@ use serde_json::Value;
 use crate::world::World;
 
 /// A server that is killed if the test ends before it.
-pub(crate) struct Serving {
+pub(crate) struct Serving<'w> {
     child: std::process::Child,
+    /// The world it works in stays as long as it does.
+    world: PhantomData<&'w World>,
     address: String,
     /// What it said when it was ready.
     pub(crate) said: Value,
@@ -29,9 +32,9 @@ impl Answered {
     }
 }
 
-impl Serving {
+impl<'w> Serving<'w> {
     /// Serves as the configuration says.
-    pub(crate) fn start(world: &World) -> Self {
+    pub(crate) fn start(world: &'w World) -> Self {
         #[expect(
             clippy::disallowed_types,
             reason = "a test runs the program as a person does"
@@ -55,6 +58,7 @@ impl Serving {
         let address = url.strip_prefix("http://").unwrap().to_owned();
         Self {
             child,
+            world: PhantomData,
             address,
             said,
         }
@@ -120,7 +124,7 @@ fn joined(mut chunks: &str) -> String {
     body
 }
 
-impl Drop for Serving {
+impl Drop for Serving<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -35,7 +35,7 @@ fn free() -> SocketAddr {
     listener.local_addr().unwrap()
 }
 
-fn listed(serving: &Serving) -> Vec<String> {
+fn listed(serving: &Serving<'_>) -> Vec<String> {
     let tools = serving.at.get("/v1/tools").json();
     let names = tools.as_array().unwrap().iter();
     names

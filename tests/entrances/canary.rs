@@ -20,7 +20,7 @@ const MARK: &str = "zq7canary7qz";
 const CANARY: &str = "birds/ann/admin";
 const OTHERS: [&str; 3] = ["cats/ann/admin", "birds/bob/admin", "birds/eve/guest"];
 
-fn canary(within: &Within) -> Left {
+fn canary(within: &Within<'_>) -> Left {
     let at = within.by(CANARY);
     let calls = json!([
         {"id": "a", "name": "file_write", "arguments": {"path": format!("{MARK}.txt"), "content": format!("{MARK} {}", "words ".repeat(200))}},

@@ -29,7 +29,7 @@ fn configured(world: &World, rest: &str) {
     ));
 }
 
-fn start(world: &World) -> Running {
+fn start(world: &World) -> Running<'_> {
     let reading = Start {
         stdin: true,
         ..READ
@@ -38,7 +38,7 @@ fn start(world: &World) -> Running {
 }
 
 /// Tells it to take its configuration anew, and gives what it says of that the n-th time.
-fn reload(chat: &Running, time: usize) -> String {
+fn reload(chat: &Running<'_>, time: usize) -> String {
     let limit = Instant::now() + HANGS;
     chat.signal(Signal::HUP);
     loop {

@@ -23,7 +23,7 @@ fn world() -> World {
 }
 
 /// A job that goes on by itself until the file `go` is there. Gives its mark.
-fn start_job(serving: &Serving, session: &str) -> String {
+fn start_job(serving: &Serving<'_>, session: &str) -> String {
     let mark = format!("{MARK}-{}-{session}", std::process::id());
     let command = format!(": {mark}; until [ -e go ]; do sleep 0.02; done");
     let arguments = json!({"command": command, "block_until_ms": 0});

@@ -19,7 +19,7 @@ fn world(server: &Server) -> World {
     world
 }
 
-fn written(serving: &Serving, session: &str) {
+fn written(serving: &Serving<'_>, session: &str) {
     let call = json!({"arguments": {"path": "a", "content": "x"}, "session_id": session});
     serving.at.post("/v1/tools/file_write/call", &call).is(200);
 }

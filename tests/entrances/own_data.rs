@@ -14,7 +14,7 @@ const BOB: &str = "birds/bob/admin";
 
 /// A server that opens all it can open: admins' file tools reach the machine, and commands read
 /// and write above and in the data directory.
-fn open_wide(world: &World) -> Within {
+fn open_wide(world: &World) -> Within<'_> {
     let (root, data) = (world.root(), world.data(""));
     std::fs::create_dir_all(data.join("files")).unwrap();
     Within::start_with(

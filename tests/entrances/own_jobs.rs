@@ -15,7 +15,7 @@ fn world() -> World {
     world
 }
 
-fn started(serving: &Serving, command: &str) -> Value {
+fn started(serving: &Serving<'_>, command: &str) -> Value {
     let line = json!({"command": command, "block_until_ms": 0});
     let told = serving.at.call("s", "execute_shell_command", &line);
     let told = told.is(200).json()["result"].clone();

@@ -9,24 +9,24 @@ use crate::http::{At, Whole};
 use crate::world::{Ran, Running, World};
 
 /// The program at work as a server.
-pub(crate) struct Serving {
-    running: Running,
+pub(crate) struct Serving<'w> {
+    running: Running<'w>,
     pub(crate) at: At,
 }
 
-impl Serving {
+impl<'w> Serving<'w> {
     /// Starts it on a free port, with the configuration of the world.
-    pub(crate) fn start(world: &World) -> Self {
+    pub(crate) fn start(world: &'w World) -> Self {
         Self::start_with(world, &[])
     }
 
     /// Starts it with more arguments before `serve`'s own.
-    pub(crate) fn start_with(world: &World, more: &[&str]) -> Self {
+    pub(crate) fn start_with(world: &'w World, more: &[&str]) -> Self {
         Self::start_at(world, "127.0.0.1:0", more)
     }
 
     /// Starts it where it is told to listen.
-    pub(crate) fn start_at(world: &World, bind: &str, more: &[&str]) -> Self {
+    pub(crate) fn start_at(world: &'w World, bind: &str, more: &[&str]) -> Self {
         let mut args = vec!["serve", "--bind", bind, "--json"];
         args.extend(more);
         let running = world.start(&args);

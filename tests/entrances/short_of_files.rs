@@ -19,12 +19,12 @@ fn world() -> World {
     world
 }
 
-fn open_files(serving: &Serving) -> usize {
+fn open_files(serving: &Serving<'_>) -> usize {
     let folder = format!("/proc/{}/fd", serving.pid());
     std::fs::read_dir(folder).unwrap().count()
 }
 
-fn may_open(serving: &Serving, files: usize) {
+fn may_open(serving: &Serving<'_>, files: usize) {
     let limit = Rlimit {
         current: Some(files as u64),
         maximum: rustix::process::getrlimit(Resource::Nofile).maximum,

@@ -187,7 +187,7 @@ fn link(at: &At, world: &World, who: &str, hers: &Path) {
     }
 }
 
-fn world_of(world: &World, admin_open: bool) -> Within {
+fn world_of(world: &World, admin_open: bool) -> Within<'_> {
     Within::start_with(
         world,
         |config| {
@@ -308,7 +308,7 @@ fn no_command_sees_what_another_has() {
 }
 
 /// One MiB for each session.
-fn small(world: &World) -> Within {
+fn small(world: &World) -> Within<'_> {
     Within::start_with(
         world,
         |config| config.files.quota_mb = Some(1),

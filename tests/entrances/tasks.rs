@@ -14,7 +14,7 @@ fn world() -> World {
 
 /// Starts a command that goes on, and gives its task id.
 #[track_caller]
-fn left_running(serving: &Serving, session: &str, mark: &str) -> String {
+fn left_running(serving: &Serving<'_>, session: &str, mark: &str) -> String {
     let line = format!("echo begun; (setsid sleep {mark} &); sleep {mark}");
     let args = json!({"command": line, "block_until_ms": 300});
     let output = serving.at.call(session, "execute_shell_command", &args);
@@ -47,7 +47,7 @@ fn all_gone(mark: &str) {
     }
 }
 
-fn asked(serving: &Serving, session: &str, tool: &str, task: &str) -> (u16, Value) {
+fn asked(serving: &Serving<'_>, session: &str, tool: &str, task: &str) -> (u16, Value) {
     let mut args = json!({"task_id": task});
     if tool == "await_shell" {
         args["block_until_ms"] = 0.into();
@@ -117,7 +117,7 @@ fn a_task_of_a_server_that_was_killed_is_lost_and_its_output_is_read() {
 }
 
 #[track_caller]
-fn lost(serving: &Serving, task: &str) {
+fn lost(serving: &Serving<'_>, task: &str) {
     let (status, waited) = asked(serving, "mine", "await_shell", task);
     assert_eq!(status, 499, "{waited}");
     assert_eq!(waited["status"], "interrupted");

@@ -1,6 +1,7 @@
 //! The program at a terminal, with a person there: it asks, and goes on with what they type.
 
 use std::io::{Read as _, Write as _};
+use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc;
 
@@ -12,19 +13,21 @@ use serde_json::{Value, json};
 use crate::world::{HANGS, World};
 
 /// The program at a terminal of its own.
-pub(crate) struct Terminal {
+pub(crate) struct Terminal<'w> {
+    /// The world it works in stays as long as it does.
+    world: PhantomData<&'w World>,
     child: std::process::Child,
     keyboard: std::fs::File,
     screen: mpsc::Receiver<String>,
     seen: String,
 }
 
-impl Terminal {
+impl<'w> Terminal<'w> {
     #[expect(
         clippy::disallowed_types,
         reason = "a test runs the program as a person does"
     )]
-    pub(crate) fn start(world: &World, args: &[&str]) -> Self {
+    pub(crate) fn start(world: &'w World, args: &[&str]) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -58,6 +61,7 @@ impl Terminal {
             }
         });
         Self {
+            world: PhantomData,
             child,
             keyboard: master.into(),
             screen,
@@ -98,7 +102,7 @@ impl Terminal {
     }
 }
 
-impl Drop for Terminal {
+impl Drop for Terminal<'_> {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,5 +1,6 @@
 //! The same server in this process, over the whole as it is, with a model and callers of our own.
 
+use std::marker::PhantomData;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,20 +24,22 @@ use crate::http::At;
 use crate::world::World;
 
 /// A server in this process. Dropping it ends it.
-pub(crate) struct Within {
+pub(crate) struct Within<'w> {
+    /// The world it works in stays as long as it does.
+    world: PhantomData<&'w World>,
     runtime: Option<Runtime>,
     address: String,
 }
 
-impl Within {
+impl<'w> Within<'w> {
     /// Serves what `build` makes of the defaults.
-    pub(crate) fn start(world: &World, build: impl FnOnce(Builder) -> Builder) -> Self {
+    pub(crate) fn start(world: &'w World, build: impl FnOnce(Builder) -> Builder) -> Self {
         Self::start_with(world, |_| {}, build)
     }
 
     /// The same with a configuration of one's own.
     pub(crate) fn start_with(
-        world: &World,
+        world: &'w World,
         configure: impl FnOnce(&mut Config),
         build: impl FnOnce(Builder) -> Builder,
     ) -> Self {
@@ -56,6 +59,7 @@ impl Within {
             address
         });
         Self {
+            world: PhantomData,
             runtime: Some(runtime),
             address,
         }
@@ -70,7 +74,7 @@ impl Within {
     }
 }
 
-impl Drop for Within {
+impl Drop for Within<'_> {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -14,7 +14,8 @@ fn a_server_listens_where_the_configuration_says() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = free.local_addr().unwrap().to_string();
     drop(free);
-    let serving = Serving::start(&World::with(&format!("[server]\nbind = \"{address}\"\n")));
+    let world = World::with(&format!("[server]\nbind = \"{address}\"\n"));
+    let serving = Serving::start(&world);
     assert_eq!(serving.address(), address);
     assert_eq!(serving.ask("GET /healthz", "", "").status, 200);
 }
@@ -46,7 +47,8 @@ fn a_caller_has_the_role_of_the_configuration() {
 fn a_page_of_an_allowed_origin_may_call_and_no_other() {
     let toml =
         "[server]\nbind = \"127.0.0.1:0\"\nallowed_origins = [\"https://app.example.org\"]\n";
-    let serving = Serving::start(&World::with(toml));
+    let world = World::with(toml);
+    let serving = Serving::start(&world);
     let from = |origin: &str| {
         let header = format!("origin: {origin}\r\n");
         serving.ask("GET /v1/tools", &header, "").status
