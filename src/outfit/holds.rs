@@ -57,29 +57,30 @@ impl Holds {
     ) -> Result<Result<HeldForRun, NotHeld>, E> {
         // Who finds no file here while a run holds the session finds it locked.
         let known = lock(&self.0.idle).remove(&place);
-        let known = known.map(|idle| idle.file).filter(is_there);
-        let held = match known.map(|file| (file.try_lock(), file)) {
-            Some((Ok(()), file)) => match admitted(purpose, &place.1, &file) {
-                Ok(()) => file,
-                Err(closed) => return Ok(Err(closed)),
-            },
-            Some((Err(TryLockError::WouldBlock), _)) => return Ok(Err(NotHeld::InUse(place.1))),
-            Some((Err(TryLockError::Error(_)), _)) | None => match open()? {
-                Ok(lock) => lock.0,
-                Err(not_held) => return Ok(Err(not_held)),
-            },
+        let known = match known.map(|idle| (idle.file.try_lock(), idle.file)) {
+            Some((Ok(()), file)) => {
+                let admitted = admitted(purpose, &place.1, &file);
+                admitted.map(|admitted| admitted.map(|()| file))
+            }
+            Some((Err(TryLockError::WouldBlock), file)) => {
+                is_there(&file).then(|| Err(NotHeld::InUse(place.1.clone())))
+            }
+            Some((Err(TryLockError::Error(_)), _)) | None => None,
         };
-        Ok(Ok(HeldForRun {
-            held: Some((place, held)),
+        let (held, file) = match known {
+            Some(known) => (Held::Again, known),
+            None => (Held::Anew, open()?.map(|lock| lock.0)),
+        };
+        Ok(file.map(|file| HeldForRun {
+            place: Some((place, file)),
+            held,
+            purpose,
             holds: self.clone(),
         }))
     }
 
     /// The run is over.
     fn give_back(&self, place: Place, file: File) {
-        if !is_there(&file) {
-            return;
-        }
         let sandbox = (self.0.find)(&place).filter(|sandbox| has_job(&**sandbox));
         match (sandbox, tokio::runtime::Handle::try_current()) {
             (Some(sandbox), Ok(runtime)) => {
@@ -147,15 +148,32 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// How a session came to be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// By the file by which it was held before: nobody deleted it since, or the file were gone.
+    Again,
+    /// By a file that was not open.
+    Anew,
+}
+
 /// A session held for a run.
 pub(super) struct HeldForRun {
-    held: Option<(Place, File)>,
+    place: Option<(Place, File)>,
+    pub(super) held: Held,
+    purpose: Purpose,
     holds: Holds,
 }
 
 impl Drop for HeldForRun {
     fn drop(&mut self) {
-        if let Some((place, file)) = self.held.take() {
+        if let Some((place, file)) = self.place.take()
+            && match self.purpose {
+                Purpose::Work => true,
+                // The file went with its session, where that came to its end.
+                Purpose::Deletion => is_there(&file),
+            }
+        {
             self.holds.give_back(place, file);
         }
     }

@@ -1,6 +1,6 @@
 //! One process at a time works on a session.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -76,12 +76,12 @@ impl SessionLock {
                 .mode(0o600)
                 .open(path(dir, session))?;
             match file.try_lock() {
-                Ok(()) if is_there(&file) => {
-                    let held = admitted(purpose, session, &file);
-                    return Ok(held.map(|()| Self(file)));
+                Ok(()) => {
+                    if let Some(held) = admitted(purpose, session, &file) {
+                        return Ok(held.map(|()| Self(file)));
+                    }
+                    // Who deleted the session was faster: others find another file now.
                 }
-                // Who deleted the session was faster: others find another file now.
-                Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(Err(NotHeld::InUse(session.clone()))),
                 Err(TryLockError::Error(error)) => return Err(error),
             }
@@ -129,10 +129,17 @@ impl SessionLock {
     }
 }
 
-/// Whether a file that is held lets its session be used so.
-pub(super) fn admitted(purpose: Purpose, session: &SessionId, file: &File) -> Result<(), NotHeld> {
+/// Whether a file that is held lets its session be used so; none where others do not find it by its
+/// name any more.
+pub(super) fn admitted(
+    purpose: Purpose,
+    session: &SessionId,
+    file: &File,
+) -> Option<Result<(), NotHeld>> {
+    let metadata = file.metadata().ok().filter(is_named)?;
     // What cannot be read is not known to be ours.
-    admits(purpose, session, found(file).unwrap_or(Found::Strange))
+    let found = found(file, &metadata).unwrap_or(Found::Strange);
+    Some(admits(purpose, session, found))
 }
 
 fn admits(purpose: Purpose, session: &SessionId, found: Found) -> Result<(), NotHeld> {
@@ -149,7 +156,11 @@ pub(super) fn path(dir: &Path, session: &SessionId) -> PathBuf {
 
 /// Whether others still find the file by its name.
 pub(super) fn is_there(file: &File) -> bool {
-    file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
+    file.metadata().is_ok_and(|metadata| is_named(&metadata))
+}
+
+fn is_named(metadata: &Metadata) -> bool {
+    metadata.nlink() > 0
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! which is not in another store is not taken for one that is gone. Whatever else lies in the file is
 //! no order to delete.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
@@ -64,9 +64,8 @@ impl StoreMark {
     }
 }
 
-/// What an open file has in it.
-pub(super) fn found(file: &File) -> io::Result<Found> {
-    let metadata = file.metadata()?;
+/// What an open file of which this is known has in it.
+pub(super) fn found(file: &File, metadata: &Metadata) -> io::Result<Found> {
     if !metadata.is_file() {
         return Ok(Found::Strange);
     }
@@ -90,7 +89,7 @@ pub(super) fn found_at(path: &Path) -> Found {
         .read(true)
         .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed())
         .open(path);
-    match opened.and_then(|file| found(&file)) {
+    match opened.and_then(|file| found(&file, &file.metadata()?)) {
         Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
         Err(_) => Found::Strange,

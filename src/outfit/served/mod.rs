@@ -24,7 +24,7 @@ use outfitter_server::{SessionHold, SessionHolds};
 use outfitter_store::create_private_dir;
 use outfitter_tools::ToolProxy;
 
-use super::holds::{HeldForRun, Holds};
+use super::holds::{Held, HeldForRun, Holds};
 use super::lock::Purpose;
 use super::{BuildError, Needed, NotHeld, Outfitter, SessionLock};
 use crate::config::Config;
@@ -162,10 +162,10 @@ impl SessionHolds for Served {
         let workspace = self.whole.served_workspace(scope, session);
         let key = (scope.clone(), session.clone());
         // It was deleted by another process after it was opened here and before it was held.
-        if lock(&self.sessions).forget_what_is_gone(&key, &workspace) {
+        if held.held == Held::Anew && lock(&self.sessions).forget_what_is_gone(&key, &workspace) {
             return Err(CallHostError::Busy(session.clone()));
         }
-        Ok(held)
+        Ok(Box::new(held))
     }
 
     fn hold_to_delete(
@@ -173,7 +173,8 @@ impl SessionHolds for Served {
         scope: &Scope,
         session: &SessionId,
     ) -> Result<Box<dyn SessionHold>, CallHostError> {
-        self.hold_for(Purpose::Deletion, scope, session)
+        let held = self.hold_for(Purpose::Deletion, scope, session)?;
+        Ok(Box::new(held))
     }
 }
 
@@ -183,11 +184,11 @@ impl Served {
         purpose: Purpose,
         scope: &Scope,
         session: &SessionId,
-    ) -> Result<Box<dyn SessionHold>, CallHostError> {
+    ) -> Result<HeldForRun, CallHostError> {
         let open = || self.whole.hold_in(purpose, scope, session);
         let place = (scope.clone(), session.clone());
         match self.holds.take(place, purpose, open) {
-            Ok(Ok(lock)) => Ok(Box::new(lock)),
+            Ok(Ok(held)) => Ok(held),
             Ok(Err(NotHeld::InUse(session))) => Err(CallHostError::Busy(session)),
             Ok(Err(closed @ (NotHeld::HalfDeleted(_) | NotHeld::Strange(_)))) => {
                 Err(unavailable(&BuildError::NotHeld(closed)))
