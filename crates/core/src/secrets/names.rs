@@ -32,6 +32,9 @@ const SECRET_KEYS: [&str; 27] = [
     "xauthtoken",
 ];
 
+/// How long the shortest of them is. Many names of parameters are shorter, and every call asks.
+const SHORTEST_KEY: usize = 5;
+
 /// Names of parameters of addresses whose values are secrets, beside those above: spelled the same
 /// way. Elsewhere these words are ordinary ones.
 const SECRET_PARAMETERS: [&str; 31] = [
@@ -111,7 +114,7 @@ const ORDINARY: [(&str, &[&str]); 2] = [
 /// Whether the value under this name is a secret, by the name alone.
 #[must_use]
 pub fn is_secret_key(name: &str) -> bool {
-    Folded::of(name).is_some_and(|name| name.is_among(&SECRET_KEYS))
+    name.len() >= SHORTEST_KEY && Folded::of(name).is_some_and(|name| name.is_among(&SECRET_KEYS))
 }
 
 /// Whether what a name names is a secret, also as the end of a longer name: `GITHUB_TOKEN`,
@@ -222,6 +225,8 @@ mod tests {
         assert!(SECRET_KEYS.is_sorted());
         assert!(SECRET_PARAMETERS.is_sorted());
         assert!(ORDINARY_PARAMETERS.is_sorted());
+        let shortest = SECRET_KEYS.iter().map(|key| key.len()).min();
+        assert_eq!(shortest, Some(SHORTEST_KEY));
     }
 
     #[rstest]

@@ -5,6 +5,8 @@
 //! projection and in the output alike, is the text of its head, a marker with the artifact's id, and
 //! its tail. So no row of the log and no event ever carries more than a model reads.
 
+use std::sync::Arc;
+
 use outfitter_core::{
     ErrorInfo, Outcome, OutcomeState, Part, Projection, Status, ToolName, ToolOutput, canonical,
 };
@@ -28,7 +30,8 @@ pub(super) enum Says {
 
 /// A call that is over, as it will be recorded.
 pub(crate) struct Bounded {
-    pub(crate) output: ToolOutput,
+    /// Where it stays: it is large, and handed on from stage to stage.
+    pub(crate) output: Arc<ToolOutput>,
     /// All that a model reads.
     pub(crate) text: String,
     pub(super) says: Says,
@@ -45,7 +48,7 @@ pub(crate) async fn bound(
     run: &RunHandle,
 ) -> Bounded {
     let limit = options.max_result_tokens;
-    let mut bounded = assemble(head, args, *outcome, redactor, limit);
+    let mut bounded = assemble(head, args, outcome, redactor, limit);
     if offload::is_over(&bounded, limit) {
         // Rare and large: most calls do not carry its state.
         Box::pin(offload::shorten(&mut bounded, limit, run)).await;
@@ -57,7 +60,7 @@ pub(crate) async fn bound(
 fn assemble(
     head: Head,
     args: Value,
-    outcome: Outcome,
+    outcome: Box<Outcome>,
     redactor: &Redactor,
     limit: usize,
 ) -> Bounded {
@@ -70,7 +73,7 @@ fn assemble(
         activate,
         state,
         artifacts,
-    } = outcome;
+    } = *outcome;
     redactor.clean(&mut result);
     text.iter_mut().for_each(|text| redactor.clean_text(text));
     let ui = ui.and_then(|ui| accompanying::ui(ui, &head.name, redactor));
@@ -96,7 +99,7 @@ fn assemble(
         }
     };
     Bounded {
-        output: ToolOutput {
+        output: Arc::new(ToolOutput {
             tool_name: head.name,
             resolved: head.resolved,
             tool_call_id: head.id,
@@ -107,7 +110,7 @@ fn assemble(
             ui_hints: ui,
             artifacts,
             truncated: None,
-        },
+        }),
         text,
         says,
         parts,

@@ -1,6 +1,8 @@
 //! What is longer than a model may read, set aside.
 
 use bytes::Bytes;
+use std::sync::Arc;
+
 use outfitter_core::{
     ArtifactError, ArtifactId, NewArtifact, Projection, Scope, ToolOutput, Truncated, canonical,
 };
@@ -40,6 +42,8 @@ pub(super) async fn shorten(bounded: &mut Bounded, limit: usize, run: &RunHandle
     let Bounded {
         output, text, says, ..
     } = bounded;
+    // Nobody else has it yet.
+    let output = Arc::make_mut(output);
     let failed = output.error.is_some();
     let result = output.result.take();
     let mut set_aside = SetAside { output, limit, run };

@@ -15,7 +15,7 @@ pub(crate) struct Recorded {
 }
 
 pub(crate) async fn record(bounded: Bounded, run: &RunHandle) -> Result<Recorded, JournalError> {
-    let output = Arc::new(bounded.output);
+    let output = bounded.output;
     let mut parts = Vec::with_capacity(1 + bounded.parts.len());
     parts.push(Part::Text { text: bounded.text });
     parts.extend(bounded.parts);
