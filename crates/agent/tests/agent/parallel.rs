@@ -17,16 +17,22 @@ fn number(args: &Value) -> u64 {
 /// A04: two calls of one tool are two calls.
 #[tokio::test]
 async fn a04_calls_of_one_reply_run_at_once_and_the_model_reads_results_in_their_order() {
-    let barrier = Arc::new(Barrier::new(3));
-    let met = barrier.clone();
+    let met = Arc::new(Barrier::new(3));
+    let (over, _) = tokio::sync::watch::channel(0);
+    let over = Arc::new(over);
     let tool = Counting::new(
         "meet",
         Effects::READ,
         Arc::new(move |_, args| {
-            let met = met.clone();
+            let (met, over) = (met.clone(), over.clone());
             Box::pin(async move {
                 met.wait().await;
-                tokio::time::sleep(Duration::from_millis(10 * (3 - number(&args)))).await;
+                // The last first, and each a moment after the one before.
+                let mut ended = over.subscribe();
+                let before = 2 - number(&args);
+                ended.wait_for(|ended| *ended == before).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                over.send_modify(|ended| *ended += 1);
                 Ok(Outcome::json(args).into())
             })
         }),
@@ -54,23 +60,32 @@ async fn a04_calls_of_one_reply_run_at_once_and_the_model_reads_results_in_their
         "events come as calls finish: {finished:?}"
     );
     let asked = process.model.asked.lock().unwrap()[1].clone();
-    let places: Vec<usize> = (0..3)
-        .map(|n| asked.find(&format!("],\"c{n}\"]")).unwrap())
+    let request: Value = serde_json::from_str(&asked).unwrap();
+    let messages = request["messages"].as_array().unwrap().iter();
+    let read: Vec<_> = messages
+        .filter(|message| message[0] == "tool")
+        .map(|message| (message[2].as_str().unwrap(), message[1].to_string()))
         .collect();
-    assert!(places.is_sorted(), "results are in call order: {asked}");
+    assert_eq!(read.len(), 3);
+    for (n, (id, own)) in read.iter().enumerate() {
+        assert_eq!(*id, format!("c{n}"), "results are in call order: {asked}");
+        assert!(own.contains(&format!("\\\"n\\\":{n}")), "{own}");
+    }
 }
 
 #[tokio::test]
 async fn no_more_calls_run_at_once_than_may() {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (running, peak) = (now.clone(), most.clone());
+    let pair = Arc::new(Barrier::new(2));
     let tool = Counting::new(
         "count",
         Effects::READ,
         Arc::new(move |_, _| {
-            let (running, peak) = (running.clone(), peak.clone());
+            let (running, peak, pair) = (running.clone(), peak.clone(), pair.clone());
             Box::pin(async move {
                 peak.fetch_max(running.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                pair.wait().await;
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 running.fetch_sub(1, Ordering::SeqCst);
                 Ok(Outcome::json(json!({})).into())

@@ -239,27 +239,43 @@ async fn a_yes_for_the_session_holds_in_the_next_process_and_in_no_other_session
 }
 
 /// E04: several calls of one reply are decided in the other order, one of them refused: each has
-/// one result, and what was allowed ran once.
+/// one result, what was allowed ran once, and so did the one that needed nobody. The turn goes on
+/// when the last of them is decided, and not before.
 #[tokio::test]
 async fn e04_approvals_of_one_reply_are_given_in_any_order() {
     let tool = Arc::new(Counting::echo("fetch", Effects::of(&[Effect::Network])));
-    let mut world = World::new(vec![tool.clone()]);
+    let free = Arc::new(Counting::echo("free", Effects::of(&[Effect::Write])));
+    let mut world = World::new(vec![tool.clone(), free.clone()]);
     world.attended = Attended::Yes;
     let script: Script = Arc::new(|replies, _| match replies {
         0 => calls(&[
             ("a", "fetch", "{\"n\":1}"),
+            ("f", "free", "{\"n\":0}"),
             ("b", "fetch", "{\"n\":2}"),
             ("c", "fetch", "{\"n\":3}"),
         ]),
         _ => say("done"),
     });
-    let (end, _) = world.alive(script.clone()).prompt("go").await;
+    let first = world.alive(script.clone());
+    let (end, _) = first.prompt("go").await;
     let mut asked = end.waiting.clone();
     assert_eq!(asked.len(), 3);
+    let ran = |tool: &Counting| tool.ran.lock().unwrap().values().sum::<u32>();
+    assert_eq!((ran(&free), ran(&tool)), (1, 0));
     asked.sort_by(|one, other| other.call.as_str().cmp(one.call.as_str()));
+    let mut last = None;
     for (asked, said) in asked.iter().zip([true, false, true]) {
         let process = world.alive(script.clone());
-        answered(&process, &asked.id, json!(said)).await.unwrap();
+        let end = answered(&process, &asked.id, json!(said)).await.unwrap();
+        let open = asked.call.as_str() != "a";
+        let outcome = match open {
+            true => RunOutcome::Waiting,
+            false => RunOutcome::Success,
+        };
+        assert_eq!(end.outcome, outcome, "{}", asked.call);
+        let requests = process.model.asked.lock().unwrap().clone();
+        assert_eq!(requests.len(), usize::from(!open), "{}", asked.call);
+        last = requests.into_iter().next();
         let twice = answered(&process, &asked.id, json!(true)).await;
         assert!(
             matches!(twice, Err(RunError::Answer(AnswerError::Settled(_)))),
@@ -272,10 +288,28 @@ async fn e04_approvals_of_one_reply_are_given_in_any_order() {
         outputs[call][0].status
     };
     assert_eq!(
-        (of("a"), of("b"), of("c")),
-        (Status::Success, Status::Denied, Status::Success)
+        (of("a"), of("f"), of("b"), of("c")),
+        (
+            Status::Success,
+            Status::Success,
+            Status::Denied,
+            Status::Success
+        )
     );
-    assert_eq!(tool.ran.lock().unwrap().values().sum::<u32>(), 2);
+    assert_eq!((ran(&free), ran(&tool)), (1, 2));
+    // What the model reads stands in the order of its calls, each with its own.
+    let request: Value = serde_json::from_str(&last.unwrap()).unwrap();
+    let messages = request["messages"].as_array().unwrap().iter();
+    let read: Vec<(&str, String)> = messages
+        .filter(|message| message[0] == "tool")
+        .map(|message| (message[2].as_str().unwrap(), message[1].to_string()))
+        .collect();
+    let ids: Vec<&str> = read.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, ["a", "f", "b", "c"]);
+    for (at, own) in [(0, "1"), (1, "0"), (3, "3")] {
+        assert!(read[at].1.contains(own), "{read:?}");
+    }
+    assert!(read[2].1.contains("denied"), "{read:?}");
 }
 
 #[tokio::test]
