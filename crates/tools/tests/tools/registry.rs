@@ -59,6 +59,29 @@ fn nobody_takes_a_name_from_a_built_in_whoever_came_first() {
     insta::assert_snapshot!(format!("{:#?}\n{:#?}", names(&registry), faults(&registry)));
 }
 
+/// Who goes takes along what was theirs, and nothing that others have by a name like it.
+#[test]
+fn a_source_that_left_took_a_built_in_along() {
+    let registry = ToolRegistry::default();
+    for (id, trust) in [
+        ("builtin", Trust::Builtin),
+        ("notes", Trust::Remote),
+        ("mine", Trust::Operator),
+    ] {
+        registry
+            .add(source(id, trust, tools(&["file_read"])))
+            .unwrap();
+    }
+    for id in ["notes", "mine"] {
+        assert!(registry.remove(&SourceId::new(id).unwrap()));
+    }
+    assert_eq!(
+        names(&registry),
+        [("file_read".to_owned(), "builtin".to_owned())]
+    );
+    assert_eq!(faults(&registry), Vec::<String>::new());
+}
+
 #[test]
 fn a_prefix_belongs_to_one_source() {
     let registry = ToolRegistry::default();

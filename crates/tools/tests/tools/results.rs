@@ -136,6 +136,35 @@ async fn a_result_at_the_limit_stays_whole() {
     assert_eq!(output.truncated, None);
 }
 
+/// One line more than fits costs little more than that line: of a result just over the bound nearly
+/// all is read, not a part of it.
+#[tokio::test]
+async fn a_result_just_over_the_limit_was_cut_to_half() {
+    let text = |lines: usize| -> String { (0..lines).map(|n| format!("line {n}\n")).collect() };
+    let most = (1..LIMIT)
+        .take_while(|lines| fits(&text(*lines), LIMIT) == Fit::Within)
+        .last()
+        .unwrap();
+    let whole = world(Outcome::text(text(most)));
+    assert_eq!(whole.output("gives", "").await.truncated, None);
+    assert_eq!(whole.read_by_model(), text(most));
+    let cut = world(Outcome::text(text(most + 1)));
+    let output = cut.output("gives", "").await;
+    let left_out = output.truncated.as_ref().unwrap().omitted_bytes as usize;
+    let read = cut.read_by_model();
+    assert!(
+        left_out < text(most).len() / 3,
+        "{left_out} of {} bytes are left out: {read}",
+        text(most + 1).len()
+    );
+    let last = format!("line {most}\n");
+    assert!(
+        read.starts_with("line 0\n") || read.contains("\nline 0\n"),
+        "{read}"
+    );
+    assert!(read.trim_end().ends_with(last.trim_end()), "{read}");
+}
+
 #[tokio::test]
 async fn an_error_is_bounded_too() {
     let mut error =

@@ -216,6 +216,8 @@ async fn an_approval_runs_the_call_only_on_a_clear_yes(
     let given = answer(&interrupt, by, value);
     let output = resumed(&world, "fetch", RAW, &interrupt, given).await;
     assert_eq!(output.status, status, "{:?}", output.error);
+    let code = output.error.as_ref().map(|error| error.code);
+    assert_eq!(code, (status == Status::Denied).then_some(Code::Denied));
 }
 
 #[tokio::test]
