@@ -2,7 +2,7 @@
 //! starts one command as its arguments say.
 //!
 //! `run [--level L] [--network on|off|alone] [--write P] [--read P] [--fixed P] [--hide P] [--private P] [--blank P] [--env K=V]
-//! [--cwd P] [--stdin TEXT] [--kill-after MS] [--first-remove FILE] [--listen-often DIR] -- PROGRAM ARGS…` copies the command's output to ours and
+//! [--cwd P] [--stdin TEXT] [--kill-after MS [--once FILE]] [--first-remove FILE] [--listen-often DIR] -- PROGRAM ARGS…` copies the command's output to ours and
 //! prints how it ended as the last line of standard error. `probe` prints what can be had.
 //! `attack NAME ARGS…` is what a hostile command does: it exits with 0 if it got through.
 
@@ -73,6 +73,7 @@ const SOCKETS: u32 = 1030;
 struct Options {
     spec: ChildSpec,
     kill_after: Option<Duration>,
+    once: Option<PathBuf>,
     times: u32,
 }
 
@@ -99,6 +100,7 @@ impl Options {
                 limits: Limits::DEFAULT,
             },
             kill_after: None,
+            once: None,
             times: 1,
         };
         while let Some(word) = args.next() {
@@ -146,6 +148,7 @@ impl Options {
                     let millis = text.parse().map_err(|_| "milliseconds expected")?;
                     options.kill_after = Some(Duration::from_millis(millis));
                 }
+                "--once" => options.once = Some(value.into()),
                 "--memory-mb" => {
                     let most: u64 = text.parse().map_err(|_| "a number expected")?;
                     options.spec.limits.memory_bytes = Some(most * 1024 * 1024);
@@ -186,7 +189,12 @@ async fn run(options: Options) -> Result<(), String> {
         .map_err(|error| explain(&error))?;
     let killer = async {
         match options.kill_after {
-            Some(after) => tokio::time::sleep(after).await,
+            Some(after) => {
+                while options.once.as_ref().is_some_and(|file| !file.exists()) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+                tokio::time::sleep(after).await;
+            }
             None => std::future::pending().await,
         }
     };

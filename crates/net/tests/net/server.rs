@@ -2,16 +2,17 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use outfitter_net::reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use outfitter_net::reqwest::{Method, Request, Url};
+use tokio::net::TcpSocket;
 
 /// Ends a test that would otherwise wait for ever; never reached when things work.
-const LIVENESS: Duration = Duration::from_secs(30);
+const LIVENESS: Duration = Duration::from_secs(60);
 
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
@@ -83,12 +84,15 @@ impl Resolve for Always {
     }
 }
 
-/// An address where nobody listens.
+/// An address where nobody listens, now or later: it is held, or another test would be given it.
 pub(crate) fn nobody() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
+    static HELD: OnceLock<TcpSocket> = OnceLock::new();
+    let held = HELD.get_or_init(|| {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        socket
+    });
+    held.local_addr().unwrap()
 }
 
 pub(crate) fn read_head(stream: &mut impl Read) -> String {

@@ -28,7 +28,7 @@ fn send(pid: u32, signal: Signal) {
 
 fn stop(pid: u32) {
     send(pid, Signal::STOP);
-    for _ in 0..500 {
+    for _ in 0..3000 {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat"));
         if stat.is_ok_and(|text| text.contains(") T ")) {
             return;
@@ -234,7 +234,7 @@ async fn a_spare_supervisor_that_is_stopped_goes_on_once_it_is_needed() {
         return;
     }
     let nursery = program.process_id().unwrap();
-    for _ in 0..500 {
+    for _ in 0..3000 {
         if let [spare] = children_of(nursery)[..] {
             // Whoever has forked it wakes it, or the request does.
             send(spare, Signal::STOP);
@@ -410,7 +410,7 @@ async fn control_groups_that_nobody_saw_left_behind_go_with_the_start_of_the_nex
     assert_eq!(lost(&mut spawned).await, Remainder::Unknown);
     assert!(ended(supervisor));
     // What was in them may take a moment to go.
-    for _ in 0..200 {
+    for _ in 0..2000 {
         run(&crate::nursery::program(), alone("true")).await;
         if count_of(Path::new("/sys/fs/cgroup"), &name) == 0 {
             return;

@@ -154,6 +154,21 @@ pub(crate) fn behind(starter: &[&str], command: &Command) -> Command {
 }
 
 /// Runs to the end and gives all it said.
+/// A command that nothing of ours starts.
+pub(crate) fn plain(argv: &[&str]) -> Command {
+    let mut command = Command::new(argv[0]);
+    command.args(&argv[1..]);
+    command
+}
+
+/// The same command from a program that has left a file and a pipe open for whatever it starts.
+pub(crate) fn with_files_left_open(command: &Command) -> Command {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "exec 7< /etc/hostname 9>&1; exec \"$@\"", "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
+}
+
 pub(crate) fn finish(command: &mut Command) -> Finished {
     let Output {
         stdout,
@@ -272,7 +287,7 @@ pub(crate) fn alive(marker: &str) -> Vec<u32> {
 
 /// Waits, within reason, until no process has this text in its command line.
 pub(crate) fn gone(marker: &str) -> bool {
-    for _ in 0..500 {
+    for _ in 0..3000 {
         if alive(marker).is_empty() {
             return true;
         }

@@ -171,7 +171,7 @@ fn a_command_that_computes_too_long_ends(#[values("full", "partial", "unconfined
     "perhaps: 153 is the exit code for a process that wanted more than 4 MiB in one file"
 )]
 #[case::in_the_background(
-    "(head -c 5m /dev/zero >file & ) ; sleep 0.3",
+    "(head -c 5m /dev/zero >file & echo $! >pid); while kill -0 $(cat pid) 2>/dev/null; do sleep 0.01; done",
     "no file may have more than 4 MiB"
 )]
 #[case::by_its_own_wish(

@@ -80,7 +80,7 @@ async fn commands_share_one_and_it_reaps_what_it_has_started() {
     }
     assert_eq!(program.process_id(), Some(nursery));
     // Nothing is left of them, not even an exit code.
-    for _ in 0..500 {
+    for _ in 0..3000 {
         if children_of(nursery).is_empty() {
             break;
         }
@@ -121,7 +121,7 @@ async fn the_spare_supervisor_ends_with_it() {
     }
     let nursery = program.process_id().unwrap();
     let mut spare = Vec::new();
-    for _ in 0..500 {
+    for _ in 0..3000 {
         spare = children_of(nursery);
         if spare.len() == 1 {
             break;
@@ -276,14 +276,15 @@ async fn it_keeps_no_descriptor_of_what_it_has_handed_on() {
     }
     // A command may be up before the nursery has gone on.
     let mut count = usize::MAX;
-    for _ in 0..500 {
+    for _ in 0..3000 {
         count = fs::read_dir(&dir).unwrap().count();
-        if count == before {
+        if count <= before {
             break;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(count, before);
+    // It may have been counted while it handed on the first.
+    assert!(count <= before, "{count} after {before}");
 }
 
 #[rstest]
@@ -421,7 +422,7 @@ fn nobody_of_the_same_user_may_look_into_it_or_the_spare_one(
     let nursery = children_of(running.0.id());
     assert_eq!(nursery.len(), 1, "{nursery:?}");
     let mut looked_at = 0;
-    for _ in 0..500 {
+    for _ in 0..3000 {
         looked_at = 0;
         for pid in children_of(nursery[0]).into_iter().chain([nursery[0]]) {
             // What may not be looked into belongs to root.
