@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use outfitter_core::SandboxError;
 use outfitter_process::{Confined, Confinement, Stdin};
 
-use crate::bwrap::Bubblewrap;
-use crate::bwrap_ready::Ready;
+use crate::bwrap::{Bubblewrap, Ready};
 use crate::protected::Protected;
 
 /// What holds every command of a session.

@@ -14,8 +14,7 @@ use tokio::sync::{mpsc, watch};
 use crate::perhaps;
 use crate::records::{Record, Records};
 use crate::running::{Happened, Over, Running};
-use crate::spool::{SPOOL_BYTES, Spool, Tally};
-use crate::spool_quota::SESSION_SPOOL_BYTES;
+use crate::spool::{SESSION_SPOOL_BYTES, SPOOL_BYTES, Spool, Tally};
 use crate::view::View;
 
 /// How politely a job is asked at its deadline.

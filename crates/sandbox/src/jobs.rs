@@ -19,8 +19,7 @@ use crate::launch::Launch;
 use crate::occupied::Occupied;
 use crate::records::Records;
 use crate::scratch::private_directory;
-use crate::spool::{LEFT_SPOOL_BYTES, Spool, remove_stray};
-use crate::spool_quota::Quota;
+use crate::spool::{LEFT_SPOOL_BYTES, Quota, Spool, remove_stray};
 
 /// Jobs of one session that may run at once.
 pub const MAX_RUNNING_JOBS: usize = 64;

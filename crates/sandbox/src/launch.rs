@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use outfitter_core::{CommandLine, CommandSpec, JobId, SandboxError};
+use outfitter_core::{CommandLine, CommandSpec, FilesError, JobId, SandboxError};
 use outfitter_process::{ChildSpec, Limits, SpawnError, Spawned, SupervisorProgram, spawn};
 use tokio::task::JoinSet;
 
-use crate::bwrap_ready::Ready;
+use crate::bwrap::Ready;
 use crate::environment::set;
+use crate::files::LocalFiles;
 use crate::hold::Hold;
 use crate::jobs::MAX_RUNNING_JOBS;
 use crate::network::AllowedHosts;
@@ -53,6 +54,8 @@ pub(crate) trait Launch: Send + Sync {
 pub(crate) struct Manner {
     pub(crate) supervisor: SupervisorProgram,
     pub(crate) workspace: PathBuf,
+    /// Those of the session: a command works on the same ones, or not at all.
+    pub(crate) files: LocalFiles,
     pub(crate) environment: Vec<(OsString, OsString)>,
     pub(crate) hold: Hold,
     pub(crate) limits: Limits,
@@ -83,6 +86,7 @@ impl Launch for Manner {
             ));
         }
         let workdir = self.workdir(&command.workdir);
+        self.files.must_be_in_place().map_err(displaced)?;
         let (spec, ready) = self.child(command, workdir)?;
         let starting = async {
             let spawned = spawn(&self.supervisor, spec).await;
@@ -155,6 +159,17 @@ impl Manner {
             limits: self.limits,
         };
         Ok((spec, held.ready))
+    }
+}
+
+/// A workspace that is not what it was: what ran there would run on something else.
+fn displaced(error: FilesError) -> SandboxError {
+    SandboxError::Unavailable {
+        reason: match error {
+            FilesError::Unavailable { why } => why,
+            other => other.to_string(),
+        },
+        hint: None,
     }
 }
 

@@ -23,9 +23,6 @@
 
 pub mod browser;
 pub mod bwrap;
-mod bwrap_check;
-mod bwrap_environment;
-mod bwrap_ready;
 mod complaint;
 pub mod effective;
 mod environment;
@@ -54,9 +51,6 @@ mod running;
 mod scratch;
 mod secrets;
 mod spool;
-mod spool_files;
-mod spool_gap;
-mod spool_quota;
 pub mod ssh;
 pub mod startup;
 mod system_roots;
@@ -73,8 +67,7 @@ pub use process_sandbox::ProcessSandbox;
 pub use protected::Protected;
 pub use recorded::{Recorded, RecordedState, recorded_jobs};
 pub use records::MAX_LOST_JOBS;
-pub use spool::{LEFT_SPOOL_BYTES, SPOOL_BYTES};
-pub use spool_quota::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES};
+pub use spool::{ALL_SPOOL_BYTES, LEFT_SPOOL_BYTES, SESSION_SPOOL_BYTES, SPOOL_BYTES};
 
 // What a backend is opened with.
 pub use network::{AllowedHosts, BadHost, Reach};

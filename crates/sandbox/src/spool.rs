@@ -8,6 +8,12 @@
 //! Of a job that prints more than is kept, the beginning and the end are: what lies between is a
 //! [`Gap`], and everything keeps its offset.
 
+mod files;
+mod gap;
+mod names;
+mod quota;
+mod tally;
+
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -17,9 +23,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 use bytes::Bytes;
 use outfitter_core::{JobId, Offset, Stream};
 
-use crate::spool_files::{Handles, open};
-use crate::spool_gap::{Gap, let_go};
-use crate::spool_quota::Quota;
+use files::{Handles, open};
+use gap::{Gap, let_go};
+use names::names;
+pub(crate) use names::{job_of, remove_stray};
+pub(crate) use quota::Quota;
+pub use quota::{ALL_SPOOL_BYTES, SESSION_SPOOL_BYTES};
+pub(crate) use tally::Tally;
+use tally::{RECORD, Which, change_of};
 
 /// The most that is kept of a job's output, its index included: a quarter of it of the beginning, the
 /// rest of the end.
@@ -27,11 +38,6 @@ pub const SPOOL_BYTES: u64 = 256 * 1024 * 1024;
 
 /// What a session that ends leaves of the output of its last jobs, for whoever opens it again.
 pub const LEFT_SPOOL_BYTES: u64 = 64 * 1024 * 1024;
-
-/// The ends of the files' names.
-const BYTES: &str = "out";
-const CHANGES: &str = "streams";
-const GONE: &str = "gone";
 
 /// What part of the bound is the beginning.
 const HEAD_PART: u64 = 4;
@@ -41,9 +47,6 @@ const LET_GO_BYTES: u64 = 1024 * 1024;
 
 /// How much of the changes is read at a time when they are counted.
 const COUNTED: usize = 64 * 1024;
-
-/// One change of stream: where it is, and in the lowest bit to which.
-pub(crate) const RECORD: u64 = 8;
 
 /// The files of a spool. Cheap reads from anywhere; one writer, which keeps a [`Tally`].
 #[derive(Debug)]
@@ -60,56 +63,6 @@ pub(crate) struct Spool {
 impl Drop for Spool {
     fn drop(&mut self) {
         self.quota.give_back(*self.taken.get_mut());
-    }
-}
-
-/// How far a spool has been written: all that a reader must know.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    /// Bytes that were printed, those in the gap among them.
-    pub(crate) written: u64,
-    changes: u64,
-    last: Option<Which>,
-    pub(crate) stdout: u64,
-    pub(crate) stderr: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Which {
-    Stdout,
-    Stderr,
-}
-
-impl From<Which> for Stream {
-    fn from(which: Which) -> Self {
-        match which {
-            Which::Stdout => Self::Stdout,
-            Which::Stderr => Self::Stderr,
-        }
-    }
-}
-
-impl Tally {
-    /// Counts what lies between a change and where the next one is.
-    fn add(&mut self, from: Option<(u64, Which)>, to: u64) {
-        match from {
-            Some((at, Which::Stdout)) => self.stdout += to - at,
-            Some((at, Which::Stderr)) => self.stderr += to - at,
-            None => {}
-        }
-    }
-
-    /// Counts what lies behind the last change.
-    fn end_at(&mut self, last: Option<(u64, Which)>) {
-        self.add(last, self.written);
-        self.last = last.map(|(_, which)| which);
-    }
-
-    /// What the files hold of it.
-    fn held(&self, gap: Option<&Gap>) -> u64 {
-        let bytes = self.written - gap.map_or(0, Gap::bytes);
-        let changes = self.changes - gap.map_or(0, Gap::changes);
-        bytes + changes * RECORD
     }
 }
 
@@ -438,45 +391,5 @@ impl Spool {
     }
 }
 
-/// Where a change is, and to which stream.
-pub(crate) fn change_of(record: &[u8]) -> (u64, Which) {
-    let mut bytes = [0; 8];
-    bytes.copy_from_slice(record);
-    let record = u64::from_le_bytes(bytes);
-    let which = if record & 1 == 0 {
-        Which::Stdout
-    } else {
-        Which::Stderr
-    };
-    (record >> 1, which)
-}
-
-fn names(dir: &Path, job: &JobId) -> [PathBuf; 3] {
-    [BYTES, CHANGES, GONE].map(|end| dir.join(format!("{job}.{end}")))
-}
-
-/// The job whose output is in a file of this name.
-pub(crate) fn job_of(name: &str) -> Option<&str> {
-    match name.rsplit_once('.')? {
-        (job, BYTES | CHANGES | GONE) => Some(job),
-        _ => None,
-    }
-}
-
-/// Removes the files of jobs that are none.
-pub(crate) fn remove_stray(dir: &Path, is_known: impl Fn(&str) -> bool) {
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let Some(job) = name.to_str().and_then(job_of) else {
-            continue;
-        };
-        if !is_known(job) {
-            // Somebody else may have been faster.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
-}
-
 #[cfg(test)]
-#[path = "spool_tests.rs"]
 mod tests;

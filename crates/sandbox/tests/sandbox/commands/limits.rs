@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use outfitter_core::{Bytes, FileRef, FilesError, Put, PutMode, Reach, Refusal, Refused, Sandbox};
+use outfitter_core::{
+    Bytes, Exit, FileRef, FilesError, Put, PutMode, Reach, Refusal, Refused, Sandbox,
+};
 use outfitter_sandbox::{
     FileLimits, FileQuota, Host, Limits, QuotaCounts, bwrap, local, passthrough, probe,
 };
@@ -10,8 +12,20 @@ use rstest::rstest;
 
 use super::kit::{Backend, World, bwrap_is_there, can_make_a_group, heard, say, shell, supervisor};
 
-async fn limited(world: &World, backend: Backend, limits: Limits) -> Option<Box<dyn Sandbox>> {
-    opened(world, backend, limits, FileLimits::default()).await
+/// A session whose commands are held so, in a world of its own; none where the backend is not there.
+async fn limited(backend: Backend, limits: Limits) -> Option<(World, Box<dyn Sandbox>)> {
+    let world = World::new();
+    let sandbox = opened(&world, backend, limits, FileLimits::default()).await?;
+    Some((world, sandbox))
+}
+
+/// The limits that a command met.
+fn rules(exit: &Exit) -> Vec<&str> {
+    let refused = exit.refusals.iter().map(|one| match &one.refused {
+        Refused::Rule(rule) => *rule,
+        Refused::Path(path) => path.to_str().unwrap_or("a path"),
+    });
+    refused.collect()
 }
 
 async fn opened(
@@ -47,12 +61,11 @@ async fn memory_over_the_limit_ends_the_command_and_is_said(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
     backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         memory_bytes: Some(64 * 1024 * 1024),
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     // Held in one process, so that either kind of limit meets it.
@@ -85,12 +98,11 @@ async fn memory_over_the_limit_ends_the_command_and_is_said(
 async fn memory_held_by_a_file_ends_the_command_and_not_its_supervisor(
     #[values(Backend::Local, Backend::Bwrap)] backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         memory_bytes: Some(64 * 1024 * 1024),
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox
@@ -104,8 +116,7 @@ async fn memory_held_by_a_file_ends_the_command_and_not_its_supervisor(
         return;
     }
     assert!(!exit.interrupted, "{exit:?}");
-    let rules: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-    assert_eq!(rules, [&Refused::Rule("memory_mb")], "{exit:?}");
+    assert_eq!(rules(&exit), ["memory_mb"], "{exit:?}");
 }
 
 /// A hierarchy has a controller in one version alone, so only some machines can show this one.
@@ -132,13 +143,12 @@ async fn both_limits_hold_by_version_2_where_it_has_their_controllers(
         say("SKIPPED(cgroup): no control group of version 2 can be made here");
         return;
     }
-    let world = World::new();
     let limits = Limits {
         memory_bytes: Some(64 * 1024 * 1024),
         processes: 40,
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     for (line, rule) in [
@@ -147,8 +157,7 @@ async fn both_limits_hold_by_version_2_where_it_has_their_controllers(
     ] {
         let job = sandbox.spawn(shell(line)).await.unwrap();
         let exit = sandbox.wait(&job).await.unwrap();
-        let rules: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-        assert_eq!(rules, [&Refused::Rule(rule)], "{exit:?}");
+        assert_eq!(rules(&exit), [rule], "{exit:?}");
     }
 }
 
@@ -158,12 +167,11 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
     backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         cpu_seconds: Some(1),
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox.spawn(shell("while :; do :; done")).await.unwrap();
@@ -191,12 +199,11 @@ async fn time_of_the_processor_over_the_limit_ends_the_command(
 async fn a_process_that_goes_on_at_the_signal_of_the_limit_is_killed(
     #[values(Backend::Local, Backend::Passthrough)] backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         cpu_seconds: Some(1),
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox
@@ -205,8 +212,7 @@ async fn a_process_that_goes_on_at_the_signal_of_the_limit_is_killed(
         .unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
     assert!(!exit.timed_out && exit.code != Some(0), "{exit:?}");
-    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-    assert_eq!(named, [&Refused::Rule("cpu_seconds")], "{exit:?}");
+    assert_eq!(rules(&exit), ["cpu_seconds"], "{exit:?}");
 }
 
 /// The shell goes on, and of the command that it says was killed nothing was named.
@@ -216,20 +222,18 @@ async fn the_time_of_a_command_of_the_shell_was_used_up_and_not_named(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
     backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         cpu_seconds: Some(1),
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let line = "sh -c 'while :; do :; done'; echo next";
     let job = sandbox.spawn(shell(line)).await.unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
     assert_eq!((exit.code, exit.stdout_bytes), (Some(0), 5), "{exit:?}");
-    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-    assert_eq!(named, [&Refused::Rule("cpu_seconds")], "{exit:?}");
+    assert_eq!(rules(&exit), ["cpu_seconds"], "{exit:?}");
     assert!(exit.refusals[0].why.starts_with("perhaps"), "{exit:?}");
 }
 
@@ -248,13 +252,12 @@ async fn words_of_a_limit_were_believed_where_a_control_group_counts(
         say("SKIPPED(cgroup): no control group can be made here");
         return;
     }
-    let world = World::new();
     let limits = Limits {
         memory_bytes: Some(256 * 1024 * 1024),
         processes: 100,
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox.spawn(shell(line)).await.unwrap();
@@ -277,18 +280,16 @@ async fn a_file_over_the_limit_that_only_the_words_tell_was_not_named(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
     backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         file_bytes: 4 * 1024 * 1024,
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox.spawn(shell(line)).await.unwrap();
     let exit = sandbox.wait(&job).await.unwrap();
-    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-    assert_eq!(named, [&Refused::Rule("file_bytes")], "{exit:?}");
+    assert_eq!(rules(&exit), ["file_bytes"], "{exit:?}");
     assert!(exit.refusals[0].why.starts_with("perhaps"), "{exit:?}");
 }
 
@@ -298,12 +299,11 @@ async fn a_file_over_the_limit_that_only_the_words_tell_was_not_named(
 async fn a_limit_of_processes_that_only_the_program_was_told_was_not_named(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap)] backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         processes: 320,
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let line = "i=0; while [ $i -lt 700 ]; do sleep 20 & i=$((i+1)); done";
@@ -313,8 +313,7 @@ async fn a_limit_of_processes_that_only_the_program_was_told_was_not_named(
         say("SKIPPED(cgroup): root is held by control groups only, and none can be made here");
         return;
     }
-    let named: Vec<_> = exit.refusals.iter().map(|one| &one.refused).collect();
-    assert_eq!(named, [&Refused::Rule("processes")], "{exit:?}");
+    assert_eq!(rules(&exit), ["processes"], "{exit:?}");
 }
 
 /// No key of the configuration helps against a constant.
@@ -324,12 +323,11 @@ async fn a_file_over_the_limit_names_no_key(
     #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
     backend: Backend,
 ) {
-    let world = World::new();
     let limits = Limits {
         file_bytes: 4 * 1024 * 1024,
         ..Limits::DEFAULT
     };
-    let Some(sandbox) = limited(&world, backend, limits).await else {
+    let Some((_world, sandbox)) = limited(backend, limits).await else {
         return;
     };
     let job = sandbox

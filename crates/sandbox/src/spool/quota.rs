@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::spool::SPOOL_BYTES;
+use super::SPOOL_BYTES;
 
 /// The most that is kept of the output of all jobs of a session that can still be read. The output
 /// of the oldest that have ended goes first.

@@ -10,7 +10,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::bwrap_ready::SAY_READY;
+use super::ready::SAY_READY;
 use crate::mount_plan::{Mount, MountPlan};
 
 /// What tells the identity of a file; from coreutils, which are everywhere bubblewrap is.

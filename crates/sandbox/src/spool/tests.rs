@@ -1,7 +1,6 @@
 //! Tests of the spool.
 
 use super::*;
-use crate::spool_quota::SESSION_SPOOL_BYTES;
 use outfitter_process::Stream::{Stderr, Stdout};
 use proptest::prelude::*;
 

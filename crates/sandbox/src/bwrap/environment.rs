@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use bytes::Bytes;
 use outfitter_core::SandboxError;
 
-use crate::bwrap_check::NOT_YET;
+use super::check::NOT_YET;
 use crate::environment::is_variable;
 use crate::hold::Variables;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use crate::spool::{RECORD, Which, change_of};
+use super::tally::{RECORD, Which, change_of};
 
 /// The files of a spool while they are open.
 #[derive(Debug)]
