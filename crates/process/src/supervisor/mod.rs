@@ -6,7 +6,8 @@
 //! are two: the outer one stays outside as a [`guard`], and the inner one is the first process of the
 //! new process namespace, so that its death is the death of everything in it.
 //!
-//! - [`limits`], [`cgroup`], [`hierarchies`]: what a tree may use
+//! - [`limits`], [`cgroup`], [`hierarchies`], [`evidence`]: what a tree may use, and how it is known
+//!   that it used it up
 //! - [`roots`]: paths resolved and opened before anything is confined
 //! - [`namespaces`], [`mounts`], [`devices`]: what `full` adds
 //! - [`sockets`]: local sockets, which a read-only mount does not hold
@@ -20,6 +21,7 @@ mod bpf;
 mod cgroup;
 mod control;
 mod devices;
+mod evidence;
 mod guard;
 mod hierarchies;
 mod landlock;
@@ -174,6 +176,8 @@ fn supervise_within(
         }
     }
     hide_from_others()?;
+    // From here on it may run, whatever becomes of us before we can say that it does.
+    control.report(&Report::Starting);
     let child = launch.start()?;
     control.release_streams();
     control.report(&Report::Started);
@@ -212,6 +216,7 @@ fn supervise_namespaced(
             let view = mounts::build(&roots, confined.network)?;
             hide_from_others()?;
             launch.restrict(landlock::with_mounts(&roots, &view, confined.network)?);
+            control.report(&Report::Starting);
             let child = launch.start()?;
             control.release_streams();
             control.report(&Report::Started);

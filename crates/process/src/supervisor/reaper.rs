@@ -8,7 +8,8 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use super::control::{Control, Wish};
-use super::limits::{Held, Seen};
+use super::evidence::Seen;
+use super::limits::Held;
 use super::nursery::drain;
 use super::tree;
 use crate::exit::{Ending, Exit};
