@@ -6,9 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::charset::Charset;
 use super::chunks::{Came, MAX_GROWTH_BYTES};
-use super::read::MAX_COUNTED_BYTES;
 use super::scan::{Cut, LineScan, Pick, Picked};
 use super::sniff::Sniffer;
+
+/// A file over this size is not read to its end for `total_lines` and `hash`.
+pub(super) const MAX_COUNTED_BYTES: u64 = 256 << 20;
 
 /// One pass over a file: hashed, sniffed, counted and picked as it goes by.
 pub(super) struct Pass {

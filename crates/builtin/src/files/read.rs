@@ -14,16 +14,13 @@ use super::chunks::{FIRST, each_chunk};
 use super::error::tool_error;
 use super::found::{Found, Limit};
 use super::list_dir::entries_json;
-use super::pass::Pass;
+use super::pass::{MAX_COUNTED_BYTES, Pass};
 use super::scan::Pick;
 use super::sniff::{Start, judge};
 use super::{FileAccess, about_path, path_schema};
 use crate::FilesOptions;
 use crate::args::{self, to_usize};
 use crate::spec::{Words, object, spec};
-
-/// A file over this size is not read to its end for `total_lines` and `hash`.
-pub(super) const MAX_COUNTED_BYTES: u64 = 256 << 20;
 
 /// How many entries a directory is told by.
 const MAX_ENTRIES: usize = 200;

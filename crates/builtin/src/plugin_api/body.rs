@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 
 use super::document::{Document, Version};
 use super::error::Unusable;
-use super::field::{self, Field, File, Transfer};
+use super::field::{self, Field, File};
 use super::flat::{Flat, Need, Place};
-use super::media::{MediaTypes, is_binary};
+use super::media::{Media, MediaTypes, Transfer, essence, is_binary, is_json};
 use super::parameter::Input;
 use super::schema::Schemas;
 
@@ -32,21 +32,6 @@ const APART: [&str; 16] = [
     "type",
     "xml",
 ];
-
-/// How a body is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Media {
-    /// JSON, as this media type.
-    Json(String),
-    /// `application/x-www-form-urlencoded`.
-    Form,
-    /// `multipart/form-data`.
-    Multipart,
-    /// A text, as this media type.
-    Text(String),
-    /// The bytes of a file, as one of these media types.
-    Bytes(MediaTypes, Transfer),
-}
 
 /// The body of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -305,19 +290,4 @@ fn bytes_of(document: &Document, kind: &str, of: &Value) -> Option<Transfer> {
         }
         (Some(_) | None, _) => None,
     }
-}
-
-/// Whether a media type is JSON, or stands for it.
-pub(super) fn is_json(kind: &str) -> bool {
-    let kind = essence(kind);
-    matches!(
-        kind.as_str(),
-        "application/json" | "text/json" | "*/*" | "application/*"
-    ) || (kind.starts_with("application/") && kind.ends_with("+json"))
-}
-
-/// A media type without its parameters.
-pub(super) fn essence(kind: &str) -> String {
-    let essence = kind.split(';').next().unwrap_or_default();
-    essence.trim().to_ascii_lowercase()
 }

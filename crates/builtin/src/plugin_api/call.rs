@@ -16,7 +16,7 @@ use super::hops::{Sent, send};
 use super::known::KnownOperations;
 use super::operation::Operation;
 use super::settings::{ApiSettings, Given};
-use super::{reply, request};
+use super::{arguments, reply, request};
 use crate::web::told;
 
 /// What a call needs beside waiting for an answer.
@@ -163,7 +163,7 @@ impl Tool for CallApi {
         let (method, origin, base) = (&self.operation.method, &self.origin, &self.base_path);
         let facts = Facts::of(&self.spec).about(format!("{method} {origin}{base}{path}"));
         // A file that is sent is read first: rules on the argument mean the file that it names.
-        match request::files(&self.operation, object(args)?) {
+        match arguments::files(&self.operation, object(args)?) {
             files if files.is_empty() => Ok(facts),
             files => Ok(facts.on(Targets::Reads(files))),
         }

@@ -2,16 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::body::Media;
 use super::document::{Document, Version};
 use super::error::Unusable;
 use super::flat::Place;
-use super::media::{MediaTypes, is_binary};
+use super::media::{Media, MediaTypes, Transfer, is_binary, is_json};
 use super::parameter::{self, Style};
-use super::request::MAX_UPLOAD_BYTES;
 
 /// How many alternatives and references lead from a schema to the only one that it can be.
 const MAX_THROUGH: usize = 8;
+
+/// The most bytes of all files of one call.
+pub(super) const MAX_UPLOAD_BYTES: u64 = 32 << 20;
 
 /// The longest list of files.
 const MAX_FILES: u64 = 100;
@@ -47,15 +48,6 @@ pub(super) enum Sent {
     Value,
     /// The file that it names.
     File(Transfer),
-}
-
-/// How the bytes of a file are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transfer {
-    /// As they are.
-    Bytes,
-    /// As base64, with the letters of URLs or without.
-    Base64 { url: bool },
 }
 
 /// What came of reading a field.
@@ -112,11 +104,7 @@ pub(super) fn read(
     let file = File::of(document, schema, &kinds);
     let Some(file) = file else {
         let object = only(document, schema).get("type") == Some(&json!("object"));
-        if object
-            && kinds
-                .first()
-                .is_some_and(|kind| !super::body::is_json(kind))
-        {
+        if object && kinds.first().is_some_and(|kind| !is_json(kind)) {
             let why = "its part is an object and no JSON, and only JSON is written";
             return Err(Unusable::new(why));
         }

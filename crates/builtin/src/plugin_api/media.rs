@@ -1,78 +1,38 @@
-//! Media types: those that a document names, and the one that a file has.
+//! Media types: how a body is written in one, those that a document names, and the one that a
+//! file has.
 
 use outfitter_net::reqwest::header::HeaderValue;
 
-use super::body::{essence, is_json};
 use super::error::Unusable;
+use super::extensions::{by_extension, has_extension};
 use crate::files::mime_of;
 
 /// What a file is of which nothing else is known.
 pub(super) const UNKNOWN: &str = "application/octet-stream";
 
-/// What files are by the ends of their names.
-const BY_EXTENSION: [(&str, &str); 52] = [
-    ("7z", "application/x-7z-compressed"),
-    ("aac", "audio/aac"),
-    ("avif", "image/avif"),
-    ("bmp", "image/bmp"),
-    ("bz2", "application/x-bzip2"),
-    ("css", "text/css"),
-    ("csv", "text/csv"),
-    ("doc", "application/msword"),
-    (
-        "docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    ),
-    ("epub", "application/epub+zip"),
-    ("flac", "audio/flac"),
-    ("gif", "image/gif"),
-    ("gz", "application/gzip"),
-    ("heic", "image/heic"),
-    ("htm", "text/html"),
-    ("html", "text/html"),
-    ("ico", "image/vnd.microsoft.icon"),
-    ("ics", "text/calendar"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("jsonl", "application/jsonl"),
-    ("m4a", "audio/mp4"),
-    ("md", "text/markdown"),
-    ("mov", "video/quicktime"),
-    ("mp3", "audio/mpeg"),
-    ("mp4", "video/mp4"),
-    ("odt", "application/vnd.oasis.opendocument.text"),
-    ("ogg", "audio/ogg"),
-    ("opus", "audio/ogg"),
-    ("otf", "font/otf"),
-    ("parquet", "application/vnd.apache.parquet"),
-    ("pdf", "application/pdf"),
-    ("png", "image/png"),
-    (
-        "pptx",
-        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
-    ),
-    ("rtf", "application/rtf"),
-    ("svg", "image/svg+xml"),
-    ("tar", "application/x-tar"),
-    ("tif", "image/tiff"),
-    ("tiff", "image/tiff"),
-    ("ttf", "font/ttf"),
-    ("txt", "text/plain"),
-    ("wav", "audio/wav"),
-    ("webm", "video/webm"),
-    ("webp", "image/webp"),
-    ("xls", "application/vnd.ms-excel"),
-    (
-        "xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("yml", "application/yaml"),
-    ("zip", "application/zip"),
-];
+/// How a body is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Media {
+    /// JSON, as this media type.
+    Json(String),
+    /// `application/x-www-form-urlencoded`.
+    Form,
+    /// `multipart/form-data`.
+    Multipart,
+    /// A text, as this media type.
+    Text(String),
+    /// The bytes of a file, as one of these media types.
+    Bytes(MediaTypes, Transfer),
+}
+
+/// How the bytes of a file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transfer {
+    /// As they are.
+    Bytes,
+    /// As base64, with the letters of URLs or without.
+    Base64 { url: bool },
+}
 
 /// The media types that may stand at a place; none is any.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -165,7 +125,7 @@ fn may_be(kind: &str, named: Option<&str>, content: &str) -> bool {
         return false;
     }
     let wanted = essence(kind);
-    let is_known = BY_EXTENSION.iter().any(|(_, known)| *known == wanted);
+    let is_known = has_extension(&wanted);
     match named.filter(|named| essence(named) != UNKNOWN) {
         Some(_) => !is_known,
         None if essence(content) == UNKNOWN => true,
@@ -187,16 +147,23 @@ fn takes(wanted: &str, kind: &str) -> bool {
     }
 }
 
-fn by_extension(name: &str) -> Option<&'static str> {
-    let (stem, extension) = name.rsplit_once('.')?;
-    let extension = extension.to_ascii_lowercase();
-    let mut known = BY_EXTENSION.iter();
-    let (_, kind) = known.find(|(known, _)| *known == extension && !stem.is_empty())?;
-    Some(kind)
+/// Whether a media type is JSON, or stands for it.
+pub(super) fn is_json(kind: &str) -> bool {
+    let kind = essence(kind);
+    matches!(
+        kind.as_str(),
+        "application/json" | "text/json" | "*/*" | "application/*"
+    ) || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// A media type without its parameters.
+pub(super) fn essence(kind: &str) -> String {
+    let essence = kind.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
 }
 
 /// `type/subtype`, perhaps with parameters, as one line of a header.
-fn is_media_type(kind: &str) -> bool {
+pub(super) fn is_media_type(kind: &str) -> bool {
     let essence = essence(kind);
     let Some((of, sub)) = essence.split_once('/') else {
         return false;
@@ -322,12 +289,5 @@ mod tests {
     #[case("bild/ä")]
     fn what_a_document_says_never_ends_the_header_of_a_part(#[case] kind: &str) {
         assert!(MediaTypes::parse(kind).is_err());
-    }
-
-    #[test]
-    fn extensions_are_sorted_and_there_once() {
-        let sorted = BY_EXTENSION.windows(2).all(|two| two[0].0 < two[1].0);
-        assert!(sorted);
-        assert!(BY_EXTENSION.iter().all(|(_, kind)| is_media_type(kind)));
     }
 }

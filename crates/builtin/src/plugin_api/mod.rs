@@ -4,9 +4,9 @@
 //! - [`document`], [`schema`]: an OpenAPI document, its references and its schemas
 //! - [`operation`], [`parameter`], [`body`], [`flat`], [`server`], [`name`]: what an operation takes,
 //!   as one flat schema, where it is, and what its tool is called
-//! - [`field`], [`media`]: which fields of a form are files, and what files are
-//! - [`path`], [`text`], [`styled`], [`request`], [`written`], [`multipart`], [`hops`], [`known`]: a
-//!   call as a request, where it is sent, and where it may not lead
+//! - [`field`], [`media`], [`extensions`]: which fields of a form are files, and what files are
+//! - [`arguments`], [`path`], [`text`], [`styled`], [`request`], [`written`], [`multipart`], [`hops`],
+//!   [`known`]: a call as a request, where it is sent, and where it may not lead
 //! - [`reply`], [`call`]: what came back, and the tool
 //! - [`api`], [`source`]: all tools of an API, and the source that offers those on the allowlist
 //!
@@ -14,10 +14,12 @@
 //! them, and what cannot be used of them is left out with a reason.
 
 mod api;
+mod arguments;
 mod body;
 mod call;
 mod document;
 mod error;
+mod extensions;
 mod field;
 mod flat;
 mod hops;

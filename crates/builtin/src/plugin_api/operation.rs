@@ -7,9 +7,10 @@ use outfitter_net::Origin;
 use outfitter_net::reqwest::{Method, Url};
 use serde_json::{Map, Value};
 
-use super::body::{self, Body, From, Media};
+use super::body::{self, Body, From};
 use super::error::Unusable;
 use super::flat::{Flat, Need, Place};
+use super::media::Media;
 use super::parameter::{Input, Reader, Style};
 use super::path::Template;
 use super::schema::Schemas;

@@ -224,7 +224,7 @@ pub(super) fn form(
     if let Some(Value::Object(content)) = parameter.get("content") {
         let mut kinds = content.iter();
         return match (kinds.next(), kinds.next()) {
-            (Some((kind, media)), None) if super::body::is_json(kind) => {
+            (Some((kind, media)), None) if super::media::is_json(kind) => {
                 Ok((Style::Json, media.get("schema")))
             }
             (Some((kind, _)), None) => Err(Unusable::new(format!(

@@ -11,7 +11,7 @@ use outfitter_net::reqwest::{Response, Url};
 use outfitter_net::{NetError, Origin};
 use serde_json::{Map, Value, json};
 
-use super::body::{essence, is_json};
+use super::media::{essence, is_json};
 use crate::web::{Form, Readable, keep, readable};
 
 /// How much of a reply is read, unpacked.

@@ -3,8 +3,8 @@
 use outfitter_core::{ToolError, canonical};
 use serde_json::Value;
 
+use super::arguments::at;
 use super::parameter::{Input, Style};
-use super::request::at;
 use super::text::percent_encode;
 
 /// The texts of a value: one, those of a list, or those of an object with their keys.

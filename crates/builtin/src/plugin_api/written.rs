@@ -5,14 +5,14 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use outfitter_core::{Bytes, Code, ErrorInfo, ToolContext, ToolError, canonical};
 use serde_json::{Map, Value};
 
-use super::body::{Body, From, Media};
-use super::field::{Sent, Transfer};
+use super::arguments::{at, inputs, named, pointer};
+use super::body::{Body, From};
+use super::field::{MAX_UPLOAD_BYTES, Sent};
 use super::flat::{Need, Place};
-use super::media::{MediaTypes, UNKNOWN};
+use super::media::{Media, MediaTypes, Transfer, UNKNOWN};
 use super::multipart::{self, Part};
 use super::operation::Operation;
 use super::parameter::{Input, Style};
-use super::request::{MAX_UPLOAD_BYTES, at, inputs, named, pointer};
 use super::styled::pairs;
 use super::text::percent_encode;
 use crate::FileAccess;

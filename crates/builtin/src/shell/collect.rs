@@ -9,7 +9,7 @@ use outfitter_text::binary::Content;
 use outfitter_text::head_tail::Whole;
 use outfitter_text::output::{FinishedOutput, OutputText};
 
-use super::follow::Ranges;
+use super::ranges::Ranges;
 use super::tail::{self, LOOK_BYTES};
 
 /// How much of the command names its artifact.

@@ -10,6 +10,7 @@ mod execute;
 mod follow;
 mod form;
 mod kill;
+mod ranges;
 mod report;
 mod run_command;
 mod tail;

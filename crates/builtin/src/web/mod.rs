@@ -4,6 +4,7 @@ mod charset;
 mod fetch;
 mod fetcher;
 mod hops;
+mod one;
 mod page;
 mod result;
 mod share;
