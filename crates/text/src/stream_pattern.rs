@@ -9,13 +9,18 @@
 //! at ASCII letters, digits and `_`. What looks at the next character (`$`, `\b`) is decided when
 //! that character comes, or the end of the stream.
 
+mod borders;
+mod escapes;
+
 use regex_automata::MatchKind;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::util::start;
 use regex_syntax::ParserBuilder;
-use regex_syntax::hir::{Capture, Hir, HirKind, Look, LookSet, Repetition};
+
+use borders::{looks_ahead, with_ascii_words};
+use escapes::Escapes;
 
 /// The most memory for the compiled expression.
 const MAX_COMPILED_BYTES: usize = 4 << 20;
@@ -177,113 +182,6 @@ impl StreamMatch<'_> {
             Ok(_) => self.progress = Seen::Nothing(before),
             Err(_) => self.progress = Seen::Lost,
         }
-    }
-}
-
-fn looks_ahead(looks: LookSet) -> bool {
-    looks.iter().any(|look| match look {
-        Look::Start | Look::StartLF | Look::StartCRLF => false,
-        Look::End
-        | Look::EndLF
-        | Look::EndCRLF
-        | Look::WordAscii
-        | Look::WordAsciiNegate
-        | Look::WordUnicode
-        | Look::WordUnicodeNegate
-        | Look::WordStartAscii
-        | Look::WordEndAscii
-        | Look::WordStartUnicode
-        | Look::WordEndUnicode
-        | Look::WordStartHalfAscii
-        | Look::WordEndHalfAscii
-        | Look::WordStartHalfUnicode
-        | Look::WordEndHalfUnicode => true,
-    })
-}
-
-/// The same expression with borders of ASCII words: an automaton on bytes cannot see those of
-/// others.
-fn with_ascii_words(hir: Hir) -> Hir {
-    match hir.into_kind() {
-        HirKind::Empty => Hir::empty(),
-        HirKind::Literal(literal) => Hir::literal(literal.0),
-        HirKind::Class(class) => Hir::class(class),
-        HirKind::Look(look) => Hir::look(ascii(look)),
-        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
-            sub: Box::new(with_ascii_words(*repetition.sub)),
-            ..repetition
-        }),
-        HirKind::Capture(capture) => Hir::capture(Capture {
-            sub: Box::new(with_ascii_words(*capture.sub)),
-            ..capture
-        }),
-        HirKind::Concat(parts) => Hir::concat(parts.into_iter().map(with_ascii_words).collect()),
-        HirKind::Alternation(parts) => {
-            Hir::alternation(parts.into_iter().map(with_ascii_words).collect())
-        }
-    }
-}
-
-fn ascii(look: Look) -> Look {
-    match look {
-        Look::WordUnicode => Look::WordAscii,
-        Look::WordUnicodeNegate => Look::WordAsciiNegate,
-        Look::WordStartUnicode => Look::WordStartAscii,
-        Look::WordEndUnicode => Look::WordEndAscii,
-        Look::WordStartHalfUnicode => Look::WordStartHalfAscii,
-        Look::WordEndHalfUnicode => Look::WordEndHalfAscii,
-        Look::Start
-        | Look::End
-        | Look::StartLF
-        | Look::EndLF
-        | Look::StartCRLF
-        | Look::EndCRLF
-        | Look::WordAscii
-        | Look::WordAsciiNegate
-        | Look::WordStartAscii
-        | Look::WordEndAscii
-        | Look::WordStartHalfAscii
-        | Look::WordEndHalfAscii => look,
-    }
-}
-
-/// Where in an escape sequence the stream is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Escapes {
-    Text,
-    /// After ESC.
-    Begun,
-    /// Between CSI and its last byte.
-    Control,
-    /// Within OSC; a line never ends in one.
-    Title,
-    /// After ESC within OSC.
-    TitleEnds,
-}
-
-impl Escapes {
-    fn swallows(&mut self, byte: u8) -> bool {
-        const ESC: u8 = 0x1b;
-        const BEL: u8 = 0x07;
-        let (next, swallowed) = match (*self, byte) {
-            (Self::Text | Self::Begun | Self::Control, ESC) => (Self::Begun, true),
-            (Self::Text, _) => (Self::Text, false),
-            (Self::Begun, b'[') => (Self::Control, true),
-            (Self::Begun, b']') => (Self::Title, true),
-            // Another kind of sequence: two bytes, or what comes is shown.
-            (Self::Begun, 0x30..=0x7e) => (Self::Text, true),
-            (Self::Control, 0x20..=0x3f) => (Self::Control, true),
-            (Self::Control, 0x40..=0x7e) => (Self::Text, true),
-            (Self::Title, BEL) => (Self::Text, true),
-            (Self::Title, ESC) => (Self::TitleEnds, true),
-            (Self::TitleEnds, b'\\') => (Self::Text, true),
-            (Self::Title, b'\n') | (Self::Begun | Self::Control | Self::TitleEnds, _) => {
-                (Self::Text, false)
-            }
-            (Self::Title, _) => (Self::Title, true),
-        };
-        *self = next;
-        swallowed
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::stream::select_all;
 
-use crate::registry::Merged;
+use crate::merged::Merged;
 use crate::{ToolRegistry, ToolsConfig};
 
 /// What there was at one moment, and what might be used of it.

@@ -65,6 +65,7 @@ mod expand_tools;
 mod input_schema;
 mod lazy;
 mod list_tools;
+mod merged;
 mod naming;
 mod native;
 mod pipeline;

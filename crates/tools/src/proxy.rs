@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use outfitter_core::{Grant, Role, Selection, SessionFacts};
 
-use crate::registry::Merged;
+use crate::merged::Merged;
 use crate::{ToolRegistry, ToolView, ToolsConfig};
 
 /// What one session may use, sealed by [`ToolRegistry::seal`].

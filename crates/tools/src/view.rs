@@ -10,9 +10,9 @@ use outfitter_core::{
 };
 use serde_json::Value;
 
+use crate::merged::Merged;
 use crate::presentation;
 use crate::registered::Registered;
-use crate::registry::Merged;
 use crate::{SourceFault, ToolsConfig, naming, spec_check};
 use outfitter_text::close_names;
 
