@@ -18,6 +18,7 @@ mod plugin_api;
 mod run_command;
 #[cfg(test)]
 mod shell;
+mod shell_artifacts;
 #[cfg(test)]
 mod shell_left;
 mod shell_output;

@@ -15,3 +15,4 @@ mod processes;
 mod rig;
 mod roundtrip;
 mod sqlite_file;
+mod sqlite_writes;
