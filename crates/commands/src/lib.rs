@@ -43,5 +43,6 @@ mod tree;
 
 pub use exit::exit_of;
 pub use host::Host;
-pub use project_cli::{CommandTaken, ProgramStatus, ProjectCli, SOURCE, SkillsDir, TOOL};
+pub use offer::SkillsDir;
+pub use project_cli::{CommandTaken, ProgramStatus, ProjectCli, SOURCE, TOOL};
 pub use settings::{Credentials, ProgramSettings, SettingsError};

@@ -1,7 +1,7 @@
 //! What the programs offer now, and what is behind it: what each said, and whether it was asked.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::SystemTime;
 
 use futures_util::future::join_all;
@@ -14,12 +14,19 @@ use crate::describe::Described;
 use crate::host::Host;
 use crate::jwks_file::JwksFile;
 use crate::kept;
-use crate::program::{Known, Program, Said};
-use crate::project_cli::SkillsDir;
+use crate::program::{Known, Program, Said, locked};
 use crate::scratch;
-use crate::subcommand::Subcommand;
 use crate::tool::ProjectTool;
 use crate::tree::{Collision, Tree};
+
+/// Where a program says that the skills are which explain it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillsDir {
+    /// The program, as it is configured.
+    pub program: String,
+    /// The directory, absolute.
+    pub path: std::path::PathBuf,
+}
 
 /// What the source and its tool share.
 pub(crate) struct Offer {
@@ -243,18 +250,4 @@ fn changed_to(program: &Program, kept: &Described, now: &Described) -> Option<St
     let name = &program.settings.name;
     tracing::warn!(target: "outfitter::commands", program = name, changed, "its commands are not those that were kept of it");
     Some(changed)
-}
-
-/// What a call is told whose subcommand is another than the one that was judged, or gone.
-pub(crate) fn is_another(program: &Program, subcommand: &Subcommand) -> ToolError {
-    let (name, subject) = (&program.settings.name, subcommand.subject());
-    ToolError::new(
-        Code::Conflict,
-        format!("the program {name} does not offer {subject} as it was known; nothing was called"),
-    )
-    .with_hint("what it offers now is in the next request")
-}
-
-pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -6,15 +6,15 @@ use outfitter_process::Ending;
 use serde_json::{Value, json};
 
 use crate::document;
-use crate::program::Program;
 use crate::run::{Ended, Printed};
 use crate::scrub::Scrub;
+use crate::settings::ProgramSettings;
 use crate::subcommand::Subcommand;
 
 /// What a program that ran is reported as.
 pub(crate) async fn of(
     cx: &ToolContext,
-    program: &Program,
+    settings: &ProgramSettings,
     subcommand: &Subcommand,
     printed: Printed,
     stderr_tail: String,
@@ -25,7 +25,7 @@ pub(crate) async fn of(
         stdout,
         time,
     } = printed;
-    let name = &program.settings.name;
+    let name = &settings.name;
     let stdout = match ended {
         Ended::Exited(_) => scrub.clean(stdout),
         Ended::TimedOut | Ended::Cancelled | Ended::TooMuch => scrub.clean_cut(stdout),
@@ -35,10 +35,7 @@ pub(crate) async fn of(
             Ok(outcome) => return outcome,
             Err(why) => why,
         },
-        Ended::TooMuch => format!(
-            "it printed more than {} bytes",
-            program.settings.max_output_bytes
-        ),
+        Ended::TooMuch => format!("it printed more than {} bytes", settings.max_output_bytes),
         Ended::TimedOut => {
             return Outcome::default().stopped(
                 Code::Timeout,
@@ -52,7 +49,7 @@ pub(crate) async fn of(
             return Outcome::default().stopped(Code::Cancelled, format!("{name} was stopped"));
         }
     };
-    let why = program.settings.secrets().taken_out(&why).into_owned();
+    let why = settings.secrets().taken_out(&why).into_owned();
     tracing::warn!(
         target: "outfitter::commands",
         program = name,

@@ -1,6 +1,6 @@
 //! One program: asked what it can do, and called.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use outfitter_core::{
@@ -15,7 +15,6 @@ use crate::host::Host;
 use crate::invocation::Invocation;
 use crate::jwks_file::JwksFile;
 use crate::kept;
-use crate::offer::locked;
 use crate::outcome;
 use crate::run::{Ended, Job, RunError, run};
 use crate::scratch;
@@ -213,7 +212,7 @@ impl Program {
             ended = ?printed.ended,
             "a program was called"
         );
-        Ok(outcome::of(cx, self, subcommand, printed, tail, &scrub).await)
+        Ok(outcome::of(cx, &self.settings, subcommand, printed, tail, &scrub).await)
     }
 
     async fn credential(
@@ -268,4 +267,8 @@ fn failed(name: &str, error: RunError) -> ToolError {
 /// An error and its causes in one fragment.
 fn explain(error: &dyn std::error::Error) -> String {
     format!("failed to {}", chain(error))
+}
+
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -7,8 +7,8 @@ use futures_util::{StreamExt as _, stream};
 use outfitter_core::{Generation, SourceId, SourceSnapshot, ToolName, ToolSource, Trust};
 
 use crate::host::Host;
-use crate::offer::{Offer, locked};
-use crate::program::{Known, Program};
+use crate::offer::{Offer, SkillsDir};
+use crate::program::{Known, Program, locked};
 use crate::settings::{ProgramSettings, SettingsError};
 use crate::tree::Collision;
 
@@ -72,15 +72,6 @@ pub struct ProgramStatus {
     pub changed: Option<String>,
     /// Why it cannot be started, as far as that shows on disk.
     pub lacking: Option<String>,
-}
-
-/// Where a program says that the skills are which explain it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillsDir {
-    /// The program, as it is configured.
-    pub program: String,
-    /// The directory, absolute.
-    pub path: std::path::PathBuf,
 }
 
 impl ProjectCli {

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use outfitter_core::{NameSet, Role, SourceStart, ToolName, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::subcommand::{Detail, Subcommand};
-use crate::tool::MARGIN;
 use crate::tree::Tree;
+
+/// What the tool has more time than its programs.
+const MARGIN: Duration = Duration::from_secs(5);
 
 /// Bytes of the tree in the description.
 const TREE_BYTES: usize = 6000;

@@ -1,7 +1,6 @@
 //! The tool: one tree of commands, as it was when it was described.
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use outfitter_core::{
@@ -13,12 +12,11 @@ use serde_json::Value;
 use crate::call::Call;
 use crate::host::Host;
 use crate::jwks_file::JwksFile;
-use crate::offer::{Offer, is_another};
+use crate::offer::Offer;
+use crate::program::Program;
 use crate::spec::{self, Sees};
+use crate::subcommand::Subcommand;
 use crate::tree::Tree;
-
-/// What the tool has more time than its programs.
-pub(crate) const MARGIN: Duration = Duration::from_secs(5);
 
 pub(crate) struct ProjectTool {
     tree: Arc<Tree>,
@@ -108,4 +106,14 @@ impl Tool for ProjectTool {
             .await
             .map(Reply::from)
     }
+}
+
+/// What a call is told whose subcommand is another than the one that was judged, or gone.
+fn is_another(program: &Program, subcommand: &Subcommand) -> ToolError {
+    let (name, subject) = (&program.settings.name, subcommand.subject());
+    ToolError::new(
+        Code::Conflict,
+        format!("the program {name} does not offer {subject} as it was known; nothing was called"),
+    )
+    .with_hint("what it offers now is in the next request")
 }
