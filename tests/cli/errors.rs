@@ -97,20 +97,3 @@ fn what_does_not_exist_yet_is_not_in_the_help() {
         assert_eq!(World::new().run(&[word]).code, 2, "{word}");
     }
 }
-
-#[test]
-fn the_table_of_exit_statuses_is_that_of_the_codes() {
-    let page = include_str!("../../docs/command-line.md");
-    for code in outfitter::Code::ALL {
-        let word = format!("`{code}`");
-        let rows: Vec<&str> = page
-            .lines()
-            .filter(|line| line.starts_with("| ") && line.contains(&word))
-            .collect();
-        assert_eq!(rows.len(), 1, "{word} is in {rows:?}");
-        assert!(
-            rows[0].starts_with(&format!("| {} |", code.exit())),
-            "{word} is in {rows:?}"
-        );
-    }
-}
