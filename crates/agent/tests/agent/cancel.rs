@@ -1,22 +1,27 @@
 //! A person stops a run.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use outfitter_agent::Input;
 use outfitter_core::*;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::harness::*;
 
-async fn cancelled(process: &Process, after: Duration) -> (RunOutcome, Vec<Arc<Event>>) {
+/// A run that is stopped once it has come this far so many times.
+async fn cancelled(
+    process: &Process,
+    far: &Semaphore,
+    times: u32,
+) -> (RunOutcome, Vec<Arc<Event>>) {
     let cancel = Cancel::new();
     let stop = cancel.clone();
     let (run, ()) = tokio::join!(
         process.run_until(Input::Prompt("go".to_owned()), cancel),
         async {
-            tokio::time::sleep(after).await;
+            far.acquire_many(times).await.unwrap().forget();
             stop.cancel();
         }
     );
@@ -25,11 +30,15 @@ async fn cancelled(process: &Process, after: Duration) -> (RunOutcome, Vec<Arc<E
 
 #[tokio::test]
 async fn a_stopped_call_has_its_result_and_the_turn_can_be_taken_up() {
+    let far = Arc::new(Semaphore::new(0));
+    let begun = far.clone();
     let hangs = Counting::new(
         "hang",
         Effects::of(&[Effect::Write]),
-        Arc::new(|cx, _| {
+        Arc::new(move |cx, _| {
+            let begun = begun.clone();
             Box::pin(async move {
+                begun.add_permits(1);
                 cx.cancel.cancelled().await;
                 Ok(Outcome::json(json!({"so": "far"}))
                     .stopped(Code::Cancelled, "stopped")
@@ -42,7 +51,7 @@ async fn a_stopped_call_has_its_result_and_the_turn_can_be_taken_up() {
         0 => calls(&[("a", "hang", "{}"), ("b", "hang", "{}")]),
         _ => say("done"),
     }));
-    let (outcome, _) = cancelled(&process, Duration::from_millis(30)).await;
+    let (outcome, _) = cancelled(&process, &far, 2).await;
     assert_eq!(outcome, RunOutcome::Cancelled);
     let outputs = world.outputs().await;
     for call in ["a", "b"] {
@@ -56,7 +65,7 @@ async fn a_stopped_call_has_its_result_and_the_turn_can_be_taken_up() {
 
 #[tokio::test]
 async fn a_reply_that_is_stopped_keeps_what_was_said() {
-    struct Slow(ModelInfo);
+    struct Slow(ModelInfo, Arc<Semaphore>);
     #[async_trait::async_trait]
     impl ModelProvider for Slow {
         fn info(&self) -> &ModelInfo {
@@ -64,15 +73,22 @@ async fn a_reply_that_is_stopped_keeps_what_was_said() {
         }
         async fn stream(&self, _: ModelRequest, _: Cancel) -> Result<ModelStream, ModelError> {
             let first = futures_util::stream::iter([text("well, ")]);
-            Ok(first.chain(futures_util::stream::pending()).boxed())
+            let far = self.1.clone();
+            // Asked for once the first has been taken.
+            let second = futures_util::stream::once(async move {
+                far.add_permits(1);
+                std::future::pending().await
+            });
+            Ok(first.chain(second).boxed())
         }
     }
     let world = World::new(Vec::new());
     let mut process = world.alive(Arc::new(|_, _| say("never")));
     let mut parts = outfitter_agent::AgentParts::clone(&process.agent.parts());
-    parts.model = Arc::new(Slow(process.model.info().clone()));
+    let far = Arc::new(Semaphore::new(0));
+    parts.model = Arc::new(Slow(process.model.info().clone(), far.clone()));
     process.agent = outfitter_agent::Agent::new(parts);
-    let (outcome, events) = cancelled(&process, Duration::from_millis(30)).await;
+    let (outcome, events) = cancelled(&process, &far, 1).await;
     assert_eq!(outcome, RunOutcome::Cancelled);
     assert!(bodies(&events).iter().any(|body| matches!(
         body,
