@@ -39,12 +39,7 @@ pub(crate) fn provider(
         base_url,
         api_key: key(config, environment),
         api_key_env: model.api_key_env.clone(),
-        policy: ModelCallPolicy {
-            max_retries: model.max_retries,
-            retry_delay: Duration::from_millis(model.retry_delay_ms.into()),
-            max_retry_delay: Duration::from_millis(model.max_retry_delay_ms.into()),
-            timeout: Duration::from_secs(model.timeout_seconds.into()),
-        },
+        policy: policy(model),
         vision: model.vision,
         context_tokens: model.context_tokens,
         max_output_tokens: None,
@@ -55,6 +50,16 @@ pub(crate) fn provider(
         },
     }
     .build()
+}
+
+/// How often, how late and for how long it is asked.
+fn policy(model: &sections::Model) -> ModelCallPolicy {
+    ModelCallPolicy {
+        max_retries: model.max_retries,
+        retry_delay: Duration::from_millis(model.retry_delay_ms.into()),
+        max_retry_delay: Duration::from_millis(model.max_retry_delay_ms.into()),
+        timeout: Duration::from_secs(model.timeout_seconds.into()),
+    }
 }
 
 /// The model that polishes messages, if the configuration names one. Of the provider of `[model]` it
@@ -187,5 +192,26 @@ impl ModelProvider for NoModel {
             message: self.why.message.clone(),
             hint: self.why.hint.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A number for each key, none of them a default or another's.
+    #[test]
+    fn every_number_of_a_models_policy_gets_where_it_is_used() {
+        let policy = policy(&sections::Model {
+            timeout_seconds: 3,
+            max_retries: 5,
+            retry_delay_ms: 7,
+            max_retry_delay_ms: 11,
+            ..sections::Model::default()
+        });
+        assert_eq!(policy.timeout, Duration::from_secs(3));
+        assert_eq!(policy.max_retries, 5);
+        assert_eq!(policy.retry_delay, Duration::from_millis(7));
+        assert_eq!(policy.max_retry_delay, Duration::from_millis(11));
     }
 }

@@ -291,3 +291,55 @@ pub(super) fn count_tokens(config: &Config) {
         config::sections::Tokenizer::Cl100kBase => Vocabulary::Cl100kBase,
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::sections;
+
+    /// A number for each key, none of them a default or another's.
+    #[test]
+    fn every_number_of_the_loop_and_of_calls_gets_where_it_is_used() {
+        let config = Config {
+            agent: sections::Agent {
+                max_turns: 3,
+                max_total_tokens: Some(5),
+                identical_failure_limit: 7,
+                max_tool_concurrency: 11,
+                ..sections::Agent::default()
+            },
+            progress: sections::Progress {
+                enabled: false,
+                flush_interval_ms: 13,
+                flush_bytes: 17,
+            },
+            tools: sections::Tools {
+                max_result_tokens: 1019,
+                default_timeout_seconds: 23,
+                ..sections::Tools::default()
+            },
+            ..Config::default()
+        };
+        let settings = agent_settings(&config);
+        assert_eq!(
+            settings.limits,
+            Limits {
+                max_turns: 3,
+                max_total_tokens: Some(5),
+                identical_failures: 7,
+            }
+        );
+        assert_eq!(settings.max_tool_concurrency, 11);
+        assert_eq!(
+            settings.progress,
+            ProgressSettings {
+                enabled: false,
+                flush_interval: Duration::from_millis(13),
+                flush_bytes: 17,
+            }
+        );
+        let calls = pipeline_options(&config, &Environment::of("/", [("HOME", "/")]));
+        assert_eq!(calls.max_result_tokens, 1019);
+        assert_eq!(calls.default_timeout, Duration::from_secs(23));
+    }
+}

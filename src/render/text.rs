@@ -5,15 +5,20 @@ use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar as _;
 
 /// The text with every control character and every invisible mark of direction made visible. Line
-/// breaks and tabs stay. It is stateless, so that it can be applied to a stream piece by piece.
+/// breaks and tabs stay. Nothing is kept from one text to the next, so that it can be applied to a
+/// stream piece by piece.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+    if !text.chars().any(|one| is_hidden(one) || is_joiner(one)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut characters = text.chars().peekable();
+    let mut before = None;
     while let Some(character) = characters.next() {
+        // Between letters of ASCII it joins nothing: it hides.
+        let hides = is_joiner(character) && before.is_some_and(|before: char| before.is_ascii());
+        before = Some(character);
         match character {
             '\r' if characters.peek() == Some(&'\n') => {}
             // The control pictures of Unicode: U+2400 and up.
@@ -21,7 +26,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
                 out.extend(char::from_u32(0x2400 + u32::from(character)));
             }
             '\u{7f}' => out.push('\u{2421}'),
-            _ if is_hidden(character) => {
+            _ if hides || is_hidden(character) => {
                 out.push_str(&format!("<U+{:04X}>", u32::from(character)));
             }
             _ => out.push(character),
@@ -42,6 +47,11 @@ fn is_hidden(character: char) -> bool {
         '\u{e0000}'..='\u{e007f}' => true,
         _ => character.is_control(),
     }
+}
+
+/// What joins letters or pictures to one, or keeps them apart, and has no width.
+fn is_joiner(character: char) -> bool {
+    matches!(character, '\u{200c}' | '\u{200d}')
 }
 
 /// The text on one line: safe, and every run of white space is one space.
@@ -121,6 +131,15 @@ mod tests {
     fn d05_what_has_no_width_or_turns_the_text_around_is_shown() {
         assert_eq!(one_line("r\u{200b}m\u{feff}"), "r<U+200B>m<U+FEFF>");
         assert_eq!(one_line("a\u{202e}b"), "a<U+202E>b");
+    }
+
+    #[test]
+    fn d05_a_joiner_is_shown_where_it_joins_nothing() {
+        let hiding = "su\u{200d}do r\u{200c}m";
+        assert_eq!(one_line(hiding), "su<U+200D>do r<U+200C>m");
+        for joining in ["👩\u{200d}💻 ok", "می\u{200c}خواهم"] {
+            assert_eq!(one_line(joining), joining);
+        }
     }
 
     #[test]

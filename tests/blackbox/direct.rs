@@ -93,6 +93,7 @@ fn a_wrong_argument_says_where_and_what() {
         "file_read",
         &json!({"path": "a", "start_line": "x"}),
     );
+    assert_eq!(error["code"], "invalid_arguments", "{error}");
     assert_eq!(error["path"], "/start_line", "{error}");
     assert!(
         error["expected"].is_string() && error["got"].is_string(),

@@ -335,6 +335,7 @@ fn a_reply_without_an_end_is_too_large_at_some_point() {
         .run(&["run", "--json", "--session", "s", "hi"])
         .exits(1);
     assert_eq!(ran.lines().outcome(), "failed");
+    assert_eq!(ran.lines().code(), "too_large");
     assert!(ran.stdout.len() < 1 << 20);
     goes_on(&world, &provider, OpenAi, "s");
 }

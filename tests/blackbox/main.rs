@@ -35,6 +35,7 @@ mod interrupts;
 // what is asked for and what comes of it
 mod demo;
 mod direct;
+mod edits;
 mod help;
 mod output;
 mod prompts;
@@ -53,3 +54,4 @@ mod remote_keys;
 mod rules;
 mod shell;
 mod todo;
+mod unanswered;

@@ -15,10 +15,37 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A page of the ledger: what is proved, and the file and function that prove it.
-fn ledger(page: &str) -> BTreeMap<String, String> {
+/// A page of the ledger: what is proved, and the files and functions that prove it. What one test
+/// proves where it is made and another where it is configured names both.
+fn ledger(page: &str) -> BTreeMap<String, Vec<String>> {
     let text = read(&format!("tests/ledger/{page}.toml"));
-    toml::from_str(&text).unwrap_or_else(|error| panic!("tests/ledger/{page}.toml: {error}"))
+    let rows: BTreeMap<String, toml::Value> =
+        toml::from_str(&text).unwrap_or_else(|error| panic!("tests/ledger/{page}.toml: {error}"));
+    let tests = |named: &toml::Value| -> Vec<String> {
+        let one = std::slice::from_ref(named);
+        let each = named.as_array().map_or(one, Vec::as_slice).iter();
+        each.map(|test| test.as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    rows.iter()
+        .map(|(what, named)| (what.clone(), tests(named)))
+        .collect()
+}
+
+/// What is wrong with the tests that each row names.
+fn faults(ledger: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (what, tests) in ledger {
+        if tests.is_empty() {
+            faults.push(format!("{what}: no test"));
+        }
+        faults.extend(
+            tests
+                .iter()
+                .filter_map(|test| Some(format!("{what}: {}", fault(test)?))),
+        );
+    }
+    faults
 }
 
 /// The keys of the file, with those of tables in a section as `section.table.key` and of tables by
@@ -113,10 +140,7 @@ fn everything_names_the_test_that_proves_it(#[case] page: &str, #[case] all: BTr
         gone.is_empty(),
         "only in tests/ledger/{page}.toml: {gone:?}"
     );
-    let faults: Vec<String> = ledger
-        .iter()
-        .filter_map(|(what, test)| Some(format!("{what}: {}", fault(test)?)))
-        .collect();
+    let faults = faults(&ledger);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -128,12 +152,6 @@ const REPORTED: &[&str] = &[
     "D06", "D07", "D09", "E01", "E03", "E04", "E06", "E07",
 ];
 
-/// A page of the ledger where one thing may be proved by several tests.
-fn several(page: &str) -> BTreeMap<String, Vec<String>> {
-    let text = read(&format!("tests/ledger/{page}.toml"));
-    toml::from_str(&text).unwrap_or_else(|error| panic!("tests/ledger/{page}.toml: {error}"))
-}
-
 #[rstest]
 #[case("reports", REPORTED)]
 #[case("defects", &[])]
@@ -141,7 +159,7 @@ fn every_failure_that_is_kept_in_mind_names_its_tests(
     #[case] page: &str,
     #[case] at_least: &[&str],
 ) {
-    let ledger = several(page);
+    let ledger = ledger(page);
     assert!(ledger.len() >= 30, "{}", ledger.len());
     let missing: Vec<_> = at_least
         .iter()
@@ -151,16 +169,7 @@ fn every_failure_that_is_kept_in_mind_names_its_tests(
         missing.is_empty(),
         "not in tests/ledger/{page}.toml: {missing:?}"
     );
-    let faults: Vec<String> = ledger
-        .iter()
-        .flat_map(|(what, tests)| {
-            let none = tests.is_empty().then(|| format!("{what}: no test"));
-            let wrong = tests
-                .iter()
-                .filter_map(move |test| Some(format!("{what}: {}", fault(test)?)));
-            none.into_iter().chain(wrong)
-        })
-        .collect();
+    let faults = faults(&ledger);
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -159,35 +159,37 @@ fn a_command_reaches_the_hosts_that_are_named() {
     server.join().unwrap();
 }
 
+/// Each limit by itself holds its own line, and says which it was.
 #[test]
 fn a_command_is_held_to_what_it_may_use() {
-    let limited = "[sandbox]\nmemory_mb = 64\ncpu_seconds = 1\nprocesses = 320\n";
-    for (line, what) in [
+    for (key, most, line) in [
         (
+            "memory_mb",
+            64,
             "head -c 512m /dev/zero | tail -n 1 > all; test -s all && echo all",
-            "memory",
         ),
         (
+            "cpu_seconds",
+            1,
             "timeout 20 sh -c 'while :; do :; done'; test $? = 124 && echo all",
-            "time",
         ),
         (
-            "i=0; while [ $i -lt 500 ]; do sleep 20 & i=$((i+1)); done 2>/dev/null; echo all",
             "processes",
+            320,
+            "i=0; while [ $i -lt 500 ]; do sleep 20 & i=$((i+1)); done 2>/dev/null; echo all",
         ),
     ] {
-        let held = shell(&World::with(limited), line);
-        assert!(
-            !held["result"]["stdout"].to_string().contains("all"),
-            "{what}: {held}"
-        );
+        let limited = World::with(&format!("[sandbox]\n{key} = {most}\n"));
+        let held = shell(&limited, line);
+        let stdout = held["result"]["stdout"].to_string();
+        assert!(!stdout.contains("all"), "{key}: {held}");
+        assert_eq!(held["result"]["sandbox"][0]["rule"], key, "{held}");
+        // Without the limit the same line comes to its end.
+        if key != "cpu_seconds" {
+            let free = shell(&World::new(), line);
+            assert_eq!(free["result"]["stdout"], "all\n", "{free}");
+        }
     }
-    // Without the limits the same lines come to their end.
-    let free = shell(
-        &World::new(),
-        "head -c 512m /dev/zero | tail -n 1 > all; test -s all && echo all",
-    );
-    assert_eq!(free["result"]["stdout"], "all\n", "{free}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod apis;
 mod connected;
+mod heard;
 mod here;
 mod lazy;
 mod served;
