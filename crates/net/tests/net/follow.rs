@@ -267,3 +267,33 @@ async fn beside_where_this_process_listens_all_is_reached() {
     let reply = client.execute(get(server.url("/"))).await.unwrap();
     assert_eq!(reply.text().await.unwrap(), "another");
 }
+
+/// The first server may be reached and what it leads to may not: each hop is judged where it
+/// connects, however its address is written.
+#[rstest]
+#[case::number("127.0.0.1")]
+#[case::another_spelling("2130706433")]
+#[case::a_short_one("0x7f.1")]
+#[case::mapped("[::ffff:127.0.0.1]")]
+#[case::name("localhost")]
+#[tokio::test]
+async fn a_redirect_that_leads_inward_is_refused_where_it_leads(#[case] host: &str) {
+    let inside = serve(vec![ok("secret")]);
+    let own = OwnAddresses::default();
+    own.add(inside.address);
+    let client = Client::operator(ClientOptions {
+        own,
+        ..ClientOptions::default()
+    })
+    .unwrap();
+    let inward = to(&format!("http://{host}:{}/", inside.address.port()));
+    let first = serve(vec![to("/once-more"), inward]);
+    let error = get_following(&client, first.url("/"), &HeaderMap::new(), anywhere)
+        .await
+        .unwrap_err();
+    let NetError::Refused(refused) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(refused.class, AddressClass::Own);
+    assert_eq!((first.connections(), inside.connections()), (2, 0));
+}

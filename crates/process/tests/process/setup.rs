@@ -8,7 +8,9 @@ use outfitter_process::{
 };
 use rstest::rstest;
 
-use crate::kit::{Identity, Place, TESTKIT, behind, finish, say, we_are_root};
+use crate::kit::{
+    Identity, Place, TESTKIT, behind, finish, plain, say, we_are_root, with_files_left_open,
+};
 use crate::output::shell;
 
 fn program() -> SupervisorProgram {
@@ -66,6 +68,28 @@ fn a_child_starts_with_what_it_was_given_and_nothing_else(
         place.workspace.display()
     );
     assert_eq!(got.stdout, expected, "{got:?}");
+}
+
+#[rstest]
+fn what_we_have_open_is_not_open_in_a_child(
+    #[values(Identity::Ourselves, Identity::Nobody)] identity: Identity,
+    #[values("full", "partial", "unconfined")] level: &str,
+) {
+    let Some(place) = Place::new(identity) else {
+        return;
+    };
+    let mut command = match level {
+        "unconfined" => place.unconfined(),
+        level => place.confined(level),
+    };
+    // The last is the directory that is read for it.
+    let list = ["ls", "/proc/self/fd"];
+    let got = finish(&mut with_files_left_open(command.arg("--").args(list)));
+    assert_eq!(got.stdout, "0\n1\n2\n3\n", "{got:?}");
+    // Without us they are there: the test is not blind.
+    let control = finish(&mut with_files_left_open(&plain(&list)));
+    let there: Vec<&str> = control.stdout.lines().collect();
+    assert!(there.contains(&"7") && there.contains(&"9"), "{control:?}");
 }
 
 #[tokio::test]

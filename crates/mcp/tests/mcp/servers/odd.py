@@ -61,6 +61,10 @@ elif mode == "bad_tools":
     tools += [tool("odd", icons=7, annotations=[], execution={"a": 1})]
 elif mode == "names":
     tools = [tool("calendar.get"), tool("calendar/get"), tool("calendar_get"), tool("x" * 100)]
+elif mode == "identity":
+    words = ("session_id", "user_id", "tool_call_id", "tool_name", "tool", "token", "role", "arguments")
+    properties = {word: {"type": "string"} for word in words}
+    tools = [tool("echo", inputSchema={"type": "object", "properties": properties, "required": ["session_id"]})]
 elif mode == "orphan":
     subprocess.Popen(["sleep", sys.argv[3]])
 elif mode == "crash":
@@ -97,6 +101,12 @@ elif mode == "by_life":
 elif mode == "structured":
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     tools = [tool("good", outputSchema=schema), tool("bad", outputSchema=schema)]
+elif mode == "blabs":
+    key = os.environ["KEY"]
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    named = {"description": "d", "inputSchema": {}}
+    tools = [tool("echo", outputSchema=schema), {"name": {"key": key}, **named}]
+    tools += [{"name": key, "inputSchema": []}, tool("odd", outputSchema={"type": key})]
 
 
 def reply(id, result=None, error=None):
@@ -148,7 +158,7 @@ def call(id, params):
     elif mode == "progress":
         token = params["_meta"]["progressToken"]
         for n in range(8):
-            time.sleep(0.25)
+            time.sleep(0.75)
             progress = {"progressToken": token, "progress": n, "total": 8, "message": f"step {n}"}
             send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
         reply(id, text("done"))
@@ -182,10 +192,42 @@ def call(id, params):
         send({"jsonrpc": "2.0", "id": "p", "method": "ping"})
         send({"jsonrpc": "2.0", "id": "s", "method": "sampling/createMessage", "params": {}})
         reply(id, text("asked"))
+    elif mode == "blabs":
+        blab(id, params)
     elif mode == "env":
         reply(id, text(" ".join(sorted(os.environ))))
     else:
         reply(id, text(words))
+
+
+def blab(id, params):
+    """Says what it was given, in the way that it is asked to."""
+    way = params["arguments"]["way"]
+    if way == "log":
+        for data in (key, {"key": key}):
+            send({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "debug", "data": data}})
+    elif way == "progress":
+        progress = {"progressToken": params["_meta"]["progressToken"], "progress": 1, "message": f"the key is {key}"}
+        send({"jsonrpc": "2.0", "method": "notifications/progress", "params": progress})
+    elif way == "noise":
+        raw("x" * 150 + key)
+        raw(json.dumps({"key": key}))
+    elif way == "nobody":
+        # To nothing that was asked, with two open: whose it is cannot be known.
+        reply(None, error={"code": 1, "message": f"the key is {key}"})
+    elif way == "dies":
+        sys.stderr.write(f"the key is {key}\n")
+        sys.exit(3)
+    if way in ("error", "parameters"):
+        reply(id, error={"code": -32602 if way == "parameters" else 1, "message": f"the key is {key}"})
+    elif way == "fails":
+        reply(id, text(f"the key is {key}", isError=True))
+    elif way == "misfit":
+        reply(id, text("n", structuredContent={"n": key}))
+    elif way == "garbled":
+        raw('{"jsonrpc":"2.0","id":%d,"result":{"key":%s' % (id, json.dumps(key)))
+    else:
+        reply(id, text("done"))
 
 
 def page(cursor):

@@ -233,3 +233,31 @@ async fn our_own_data_is_opened_by_nothing() {
     }
     assert!(other.join("secret").is_file() && !other.join("new").exists());
 }
+
+/// What is above a workspace may be covered inside; it is there all the same, and what lies beside
+/// it is not.
+#[rstest]
+#[tokio::test]
+async fn a_workspace_below_tmp_could_not_be_worked_in(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::within(tempfile::tempdir_in("/tmp").unwrap());
+    let beside = world.workspace.with_file_name("beside");
+    std::fs::write(&beside, "theirs").unwrap();
+    std::fs::write(world.workspace.join("there"), "mine\n").unwrap();
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
+    let line = "pwd; cat there; echo new > made && mkdir -p a/b && mv made a/b/ && cat a/b/made; \
+                cat ../beside 2>/dev/null";
+    let (out, err) = heard(&*sandbox, shell(line)).await;
+    let seen = match backend {
+        Backend::Passthrough => "theirs",
+        _ => "",
+    };
+    let expected = format!("{}\nmine\nnew\n{seen}", world.workspace.display());
+    assert_eq!(out, expected, "{err}");
+    let made = world.workspace.join("a/b/made");
+    assert_eq!(std::fs::read_to_string(made).unwrap(), "new\n");
+}

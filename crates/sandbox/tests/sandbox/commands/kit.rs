@@ -47,7 +47,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::within(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn within(dir: TempDir) -> Self {
         let base = dir.path().canonicalize().unwrap();
         let world = Self {
             workspace: base.join("workspace"),
