@@ -56,8 +56,7 @@ fn a_job_goes_on_between_calls_and_can_be_waited_for_and_killed() {
         };
         match results.len() {
             0 => {
-                let short =
-                    json!({"command": "echo begun; sleep 0.5; echo over", "block_until_ms": 50});
+                let short = json!({"command": "echo begun; until [ -e go ]; do sleep 0.02; done; echo over", "block_until_ms": 50});
                 let long = json!({"command": &long, "block_until_ms": 50});
                 calls(
                     OpenAi,
@@ -75,10 +74,11 @@ fn a_job_goes_on_between_calls_and_can_be_waited_for_and_killed() {
                     &[
                         call("c3", "await_shell", &wait),
                         call("c4", "kill_shell", &kill),
+                        call("c0", "file_write", r#"{"path": "go", "content": ""}"#),
                     ],
                 )
             }
-            4 => {
+            5 => {
                 let kill = json!({"task_id": id(1)}).to_string();
                 calls(OpenAi, &[call("c5", "kill_shell", &kill)])
             }

@@ -56,7 +56,7 @@ fn what_it_starts_neither_holds_it_nor_outlives_it() {
     let command = format!(
         "echo so far; trap '' TERM; (setsid bash -c 'exec -a {mark} sleep 300' &); sleep 1000"
     );
-    let args = json!({"command": command, "timeout_seconds": 1}).to_string();
+    let args = json!({"command": command, "timeout_seconds": 5}).to_string();
     let (_, output) = called(&world, "run_command", &args, &[]);
     assert_eq!(output["status"], "timeout", "{output}");
     assert_eq!(output["result"]["timed_out"], true);

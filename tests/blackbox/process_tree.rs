@@ -46,7 +46,7 @@ pub(crate) fn gone(mark: &str) {
 
 #[track_caller]
 fn until(holds: impl Fn() -> bool, why: &str) {
-    let limit = Instant::now() + HANGS / 4;
+    let limit = Instant::now() + HANGS;
     while !holds() {
         assert!(Instant::now() < limit, "{why}");
         std::thread::sleep(Duration::from_millis(5));

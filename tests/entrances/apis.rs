@@ -30,9 +30,13 @@ fn api() -> SocketAddr {
     address
 }
 
-fn free() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
+/// An address for a server. As long as it is held nobody is given it but who asks for it.
+fn free() -> (tokio::net::TcpSocket, SocketAddr) {
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.set_reuseaddr(true).unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = held.local_addr().unwrap();
+    (held, address)
 }
 
 fn listed(serving: &Serving<'_>) -> Vec<String> {
@@ -85,7 +89,7 @@ fn the_allowlist_follows_a_reload_and_what_is_missing_is_told() {
 #[test]
 fn a_server_never_calls_itself() {
     let world = World::new();
-    let ours = free();
+    let (_held, ours) = free();
     let port = ours.port();
     let mut apis = String::new();
     let hosts = [
@@ -115,7 +119,7 @@ fn a_server_never_calls_itself() {
 #[test]
 fn a_server_fetched_from_itself_where_private_addresses_are_open() {
     let world = World::new();
-    let ours = free();
+    let (_held, ours) = free();
     let port = ours.port();
     let there = api();
     world.config(

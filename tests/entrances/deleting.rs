@@ -63,8 +63,9 @@ fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
 /// Everything in the data directory that has the name of the session in its own.
 fn left(world: &World, session: &str) -> Vec<PathBuf> {
     fn look(folder: &Path, session: &str, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
+        // Where a server is at work a folder may be gone by now.
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
             if path
                 .file_name()
                 .unwrap()

@@ -283,9 +283,11 @@ fn an_application_of_fastapi_is_called_by_its_own_document() {
     }
     let world = World::new();
     world.write("shop.py", FASTAPI);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap();
-    drop(free);
+    // Held, so that nobody is given it but who asks for it.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.set_reuseaddr(true).unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = held.local_addr().unwrap();
     let mut shop = Command::new(python)
         .arg(world.work("shop.py"))
         .arg(address.port().to_string())

@@ -20,6 +20,7 @@ fn left_running(serving: &Serving<'_>, session: &str, mark: &str) -> String {
     let output = serving.at.call(session, "execute_shell_command", &args);
     let output = output.is(200).json();
     assert_eq!(output["status"], "running", "{output}");
+    soon(|| alive(mark) == 2, "it never begins");
     output["result"]["task_id"].as_str().unwrap().to_owned()
 }
 
@@ -40,9 +41,14 @@ fn alive(mark: &str) -> usize {
 
 #[track_caller]
 fn all_gone(mark: &str) {
-    let limit = std::time::Instant::now() + crate::world::HANGS / 4;
-    while alive(mark) > 0 {
-        assert!(std::time::Instant::now() < limit, "something lives on");
+    soon(|| alive(mark) == 0, "something lives on");
+}
+
+#[track_caller]
+fn soon(is_so: impl Fn() -> bool, why: &str) {
+    let limit = std::time::Instant::now() + crate::world::HANGS;
+    while !is_so() {
+        assert!(std::time::Instant::now() < limit, "{why}");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
 }
@@ -162,7 +168,7 @@ fn a_task_of_another_subject_is_not_found_in_a_session_of_the_same_name() {
             "{output}"
         );
     }
-    assert_eq!(alive(&mark), 1, "it runs on");
+    soon(|| alive(&mark) == 1, "it runs on");
     let killed = ann
         .call("s", "kill_shell", &json!({"task_id": task}))
         .is(200);

@@ -141,9 +141,9 @@ fn a_server_that_does_not_start_in_time_is_given_up() {
 fn a_call_to_a_server_has_the_time_that_it_may_have() {
     // The answer to a call, and nothing else, comes late.
     let late =
-        "while read -r line; do case $line in *kept-late*) sleep 30;; esac; echo $line; done";
+        "while read -r line; do case $line in *kept-late*) sleep 300;; esac; echo $line; done";
     let world = World::with(&format!(
-        "[mcp.servers.n]\ncommand = \"sh\"\ncall_timeout_seconds = 1\n\
+        "[mcp.servers.n]\ncommand = \"sh\"\ncall_timeout_seconds = 5\n\
          args = [\"-c\", \"{PROGRAM} __mcp-notes | {late}\"]\n"
     ));
     let add = |title: &str| call(&world, "n__add", &json!({"title": title, "text": "x"}));
@@ -172,7 +172,7 @@ fn probe(more: &str) -> World {
         "here/probe.sh",
         &format!(
             "if [ \"$1\" = describe ]; then cat {}; exit; fi\n\
-             if [ \"$MARK\" = slow ]; then sleep 60; fi\n\
+             if [ \"$MARK\" = slow ]; then sleep 300; fi\n\
              if [ \"$MARK\" = much ]; then seq 1 100000; fi\n\
              printf '{{\"v\":1,\"status\":\"success\",\"result\":{{\"mark\":\"%s\",\"token\":%s}}}}' \
              \"$MARK\" \"${{#PROJECT_CLI_TOKEN}}\"\n",
@@ -206,7 +206,7 @@ fn a_program_gets_what_the_configuration_gives_it() {
 #[test]
 fn a_program_has_the_time_and_the_output_that_it_may_have() {
     let output = told(
-        &probe("env = { MARK = \"slow\" }\ntimeout_seconds = 1"),
+        &probe("env = { MARK = \"slow\" }\ntimeout_seconds = 5"),
         "all",
     );
     assert_eq!(output["error"]["code"], "timeout", "{output}");

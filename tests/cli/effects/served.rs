@@ -11,9 +11,11 @@ const ANYWHERE: &str = "[server]\nbind = \"127.0.0.1:0\"\n";
 
 #[test]
 fn a_server_listens_where_the_configuration_says() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    // Held, so that nobody is given it but who asks for it.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.set_reuseaddr(true).unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = held.local_addr().unwrap().to_string();
     let world = World::with(&format!("[server]\nbind = \"{address}\"\n"));
     let serving = Serving::start(&world);
     assert_eq!(serving.address(), address);
@@ -112,7 +114,9 @@ fn what_would_be_asked_is_denied_where_nobody_shall_be() {
 
 #[test]
 fn what_there_is_is_listed() {
-    let world = World::with(&format!("{ANYWHERE}[mcp.servers.n]\nbuiltin = \"notes\"\n"));
+    let world = World::with(&format!(
+        "{ANYWHERE}[permissions]\nhttp_role = \"user\"\n[mcp.servers.n]\nbuiltin = \"notes\"\n"
+    ));
     let serving = Serving::start(&world);
     let servers = serving.ask("GET /v1/mcp/servers", "", "").json();
     assert!(servers.to_string().contains("\"n\""), "{servers}");
@@ -124,7 +128,10 @@ fn a_run_ends_with_its_connection_or_goes_on_as_configured() {
         let world = World::with(&format!(
             "{SCRIPTED}{ANYWHERE}cancel_on_disconnect = {cancel}\n"
         ));
-        world.write("here/script.yaml", "- text: done\n  delay_ms: 1500\n");
+        // Long enough for a connection that breaks to be noticed first.
+        let delay = if cancel { 60_000 } else { 1500 };
+        let script = format!("- text: done\n  delay_ms: {delay}\n");
+        world.write("here/script.yaml", &script);
         let serving = Serving::start(&world);
         let body = json!({"input": "go", "session_id": "s"}).to_string();
         let run = serving.leave("POST /v1/runs", &body, |line| {
