@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::{Problem, Problems};
 use super::secret_like::looks_like_a_secret;
 use super::variable_word::LastWord;

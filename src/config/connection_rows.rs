@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::near::did_you_mean;
 use super::problem::{Problem, Problems};
 use super::source::Source;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::catalogue::Catalogue;
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::Problems;
 use super::source::Source;
 use crate::env::{self, Environment, Name};

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::catalogue::{Catalogue, Key};
 use super::kind::{Format, Kind};
-use super::load::Loaded;
+use super::loaded::Loaded;
 use super::source::Source;
 use super::toml_value;
 

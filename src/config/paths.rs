@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::catalogue::Catalogue;
 use super::kind::{Format, Kind, is_url};
-use super::load::Layers;
+use super::layers::Layers;
 use super::source::Source;
 use crate::env::{self, Environment};
 

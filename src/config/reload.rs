@@ -132,6 +132,27 @@ mod tests {
         assert_eq!(gone, Vec::<&str>::new());
     }
 
+    /// Sections that came later were in none of the two lists.
+    #[test]
+    fn the_page_says_of_every_row_when_it_takes_effect() {
+        let page = include_str!("../../docs/configuration.md");
+        let (_, page) = page.split_once("## While it runs").unwrap();
+        let mut lists = page.split("\n* ").skip(1);
+        let (at_once, later) = (lists.next().unwrap(), lists.next().unwrap());
+        for (name, when) in TABLE {
+            let words = match name.split_once('.') {
+                Some((section, key)) => format!("`[{section}] {key}`"),
+                None if name == "workflows" => "`[[workflows]]`".to_owned(),
+                None => format!("`[{name}]`"),
+            };
+            let list = match when {
+                AtOnce => at_once,
+                AfterRestart => later,
+            };
+            assert!(list.contains(&words), "{words} is not in {list}");
+        }
+    }
+
     #[test]
     fn what_needs_a_restart_stays_as_it_is_and_is_told() {
         let now = Config::default();

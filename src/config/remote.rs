@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::{Problem, Problems};
 
 /// Keys of the table that it cannot do without.

@@ -4,7 +4,7 @@ use outfitter_core::MAIN_AGENT;
 use outfitter_tools::RuleArgs;
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::Problems;
 
 const ROWS: &str = "permissions.rules";

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::Problems;
 use crate::env::{self, Environment};
 use outfitter_sandbox::Protected;

@@ -13,7 +13,7 @@ use outfitter_model::Script;
 use outfitter_text::regular_file::open_regular_file;
 
 use super::kind::is_url;
-use super::load::{Loaded, StoreUrl};
+use super::loaded::{Loaded, StoreUrl};
 use super::problem::Problem;
 use super::secret_like::looks_like_a_secret;
 use super::sections::{Backend, ChannelKind, Ssh};

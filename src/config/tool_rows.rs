@@ -3,7 +3,7 @@
 use outfitter_core::ToolName;
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::Problems;
 
 /// Names each other name that nothing can be called by.

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::problem::Problems;
 
 /// Why nothing of these is kept, and what keeps them.

@@ -7,7 +7,7 @@ use outfitter_agent::{
 };
 use serde_json::Value;
 
-use super::load::Layers;
+use super::layers::Layers;
 use super::near::did_you_mean;
 use super::problem::{Problem, Problems};
 

@@ -19,7 +19,7 @@ pub struct Sandbox {
     /// What commands reach of the network: nothing (`false`), everything (`true`), or these hosts,
     /// by a proxy that programs find in their environment. A host is `example.com`, `*.example.com`
     /// for all below it, or an address; with `:8443` behind it only that port is reached. A name
-    /// has to lead to a public address.
+    /// that leads into a private network is reached only where its address is here too.
     pub network: Network,
     /// The least confinement a command must have: `partial`, `full`, or `none`. Where this machine
     /// cannot give it, commands are refused.

@@ -19,7 +19,7 @@ pub struct Ssh {
     pub port: u16,
     /// The account there. Needed.
     pub user: String,
-    /// The file of the private key, Ed25519 or ECDSA. Either this or `agent` is needed.
+    /// The file of the private key, Ed25519, ECDSA or RSA. Either this or `agent` is needed.
     #[schemars(with = "Option<FilePath>")]
     pub key_file: Option<PathBuf>,
     /// The name of the variable that has the passphrase of the key, where it has one.
