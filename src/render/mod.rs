@@ -6,7 +6,7 @@
 //!
 //! * [`Renderer`]: the events of a run, as they come.
 //! * [`transcript()`]: the messages of a session.
-//! * [`tables`]: lists of tools and sessions.
+//! * [`tables`]: lists of tools, sessions and skills.
 //! * [`text`]: untrusted text made safe to print.
 
 mod arguments;
