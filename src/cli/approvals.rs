@@ -11,7 +11,7 @@ use super::Invocation;
 use super::args::ApprovalsCommand;
 use super::documents;
 use super::failure::{Failure, Stop};
-use super::session::runtime;
+use super::stopping::runtime;
 use crate::outfit::Outfitter;
 use crate::render::tables;
 
@@ -50,7 +50,9 @@ async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
 async fn revoke(at: &Invocation<'_>, whole: &Outfitter, id: &ApprovalId) -> Result<(), Stop> {
     let store = whole.standing().store;
     if !store.revoke(&whole.local_scope(), id).await? {
-        return Err(Failure::new(Code::NotFound, format!("find the approval {id}")).into());
+        let failure = Failure::new(Code::NotFound, format!("find the approval {id}"));
+        let hint = "`outfitter approvals list` lists them";
+        return Err(failure.with_hint(hint).into());
     }
     if at.global.json {
         let revoked = id.as_str();

@@ -16,8 +16,8 @@ use super::Invocation;
 use super::args::{ArtifactsCommand, GetArgs};
 use super::documents;
 use super::failure::{Failure, Stop};
-use super::session::runtime;
 use super::sessions::{all, entries};
+use super::stopping::runtime;
 use crate::outfit::Outfitter;
 use crate::render::tables;
 use crate::temporary;
@@ -168,13 +168,14 @@ pub(super) async fn save(
 ) -> Result<(), Stop> {
     let folder = at.env.current_dir().join(folder);
     let shown = folder.display().to_string();
-    std::fs::create_dir_all(&folder)
-        .map_err(|error| Failure::new(Code::Failed, format!("make the folder {shown}: {error}")))?;
+    std::fs::create_dir_all(&folder).map_err(|error| {
+        Failure::because(Code::Failed, format!("make the folder {shown}"), &error)
+    })?;
     for id in ids {
         let head = first(whole, session, id).await.map_err(Failure::from)?;
         let path = folder.join(file_name(&head.info));
         write(whole, (session, head), &path, Over::Nothing).await?;
-        at.out.tell(&format!("wrote {}\n", path.display()));
+        at.out.tell_line(&format!("wrote {}", path.display()));
     }
     Ok(())
 }
@@ -293,8 +294,8 @@ async fn write(
     over: Over,
 ) -> Result<(), Stop> {
     let shown = path.display().to_string();
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::new(Code::Failed, format!("write {shown}: {error}"))
+    let failed = |error: &(dyn std::error::Error + 'static)| {
+        Failure::because(Code::Failed, format!("write {shown}"), error)
     };
     let there = match over {
         Over::Nothing => None,
@@ -314,8 +315,8 @@ async fn write(
     let mode = there.map_or(NEW_FILE, |there| there.permissions().mode() & 0o7777);
     let folder = path.parent().unwrap_or(Path::new("/"));
     if !folder.exists() {
-        let what = format!("there is no folder {}", folder.display());
-        return Err(failed(&what)
+        let what = format!("write {shown}: there is no folder {}", folder.display());
+        return Err(Failure::new(Code::Failed, what)
             .with_hint("make the folder first, or name another file")
             .into());
     }

@@ -10,7 +10,7 @@ use outfitter_tools::{approval_answer, approval_scopes};
 use serde_json::Value;
 
 use super::failure::{Failure, Stop};
-use super::session::{Viewer, watch};
+use super::viewer::{Viewer, watch};
 use super::{Invocation, form};
 use crate::render::text::one_line;
 
@@ -34,7 +34,16 @@ pub(super) async fn made(
             (Ok(end), Ok(())) if end.outcome == RunOutcome::Waiting => end.waiting.clone(),
             _ => return (end, viewer, shown),
         };
-        request = match (session.attended, asked(at, session, &waiting).await) {
+        let asked = tokio::select! {
+            biased;
+            // Who stops the program answers nothing more: what was asked stays open.
+            () = cancel.cancelled() => {
+                at.out.tell("\n");
+                None
+            }
+            asked = asked(at, session, &waiting) => asked,
+        };
+        request = match (session.attended, asked) {
             (Attended::Yes, Some(answer)) => Input::Answer(answer).into(),
             _ => return (end, viewer, shown),
         };
@@ -58,13 +67,13 @@ async fn asked(
     {
         let value = form::asked(questions, async |text: &str| {
             at.out.tell(text);
-            super::session::read_line().await
+            super::lines::read_line().await
         });
         return Some(answer(session, interrupt, value.await?));
     }
     loop {
         at.out.tell(&prompt(interrupt));
-        let value = read(&super::session::line().await?, interrupt);
+        let value = read(&super::lines::line().await?, interrupt);
         match value {
             Ok(value) => return Some(answer(session, interrupt, value)),
             Err(why) => at.out.tell(&format!("{}\n", one_line(&why))),

@@ -9,8 +9,10 @@ use super::Invocation;
 use super::args::ChatArgs;
 use super::ask::made;
 use super::failure::{Failure, Stop};
+use super::lines::line;
 use super::reload::{Reload, hangup};
-use super::session::{Signals, hold, line, runtime, then_disconnect, until_stopped_by};
+use super::session::{hold, then_disconnect};
+use super::stopping::{Signals, runtime, until_stopped_by};
 use outfitter_core::Code;
 
 /// The session of a chat that is not told which.
@@ -34,8 +36,8 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ChatArgs) -> Result<ExitCode, Stop
         let session = at.open(&whole, &args.options, id.into()).await?;
         if !at.global.json {
             let model = agent.parts().model.info().label();
-            at.out.tell(&format!(
-                "session {}, model {model}; an empty line or Ctrl-D ends it\n",
+            at.out.tell_line(&format!(
+                "session {}, model {model}; an empty line or Ctrl-D ends it",
                 session.id
             ));
         }

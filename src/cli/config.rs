@@ -15,6 +15,7 @@ use crate::config::explain::{self, Note};
 use crate::config::sections::RuleRow;
 use crate::config::{self, Found, Loaded, Problem, written};
 use crate::outfit::{IdleKeys, Needed};
+use crate::render::text::one_line;
 
 /// Runs `config`.
 pub(crate) fn run(at: &Invocation<'_>, command: &ConfigCommand) -> Result<ExitCode, Stop> {
@@ -53,7 +54,7 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
         .collect();
     problems.extend(idle);
     for warning in &warnings {
-        at.out.tell(&format!("warning: {warning}\n"));
+        at.out.tell_line(&format!("warning: {warning}"));
     }
     if !problems.is_empty() {
         problems.sort_by_key(|problem| problem.at.order());
@@ -73,10 +74,10 @@ fn check(at: &Invocation<'_>) -> Result<(), Stop> {
         );
     }
     for unchecked in &names.unchecked {
-        at.out.tell(&format!("note: {unchecked}\n"));
+        at.out.tell_line(&format!("note: {unchecked}"));
     }
     at.out.data(&match file {
-        Some(file) => format!("{file} is right\n"),
+        Some(file) => format!("{} is right\n", one_line(&file)),
         None => "there is no outfitter.toml; every key has its default\n".to_owned(),
     })
 }
@@ -88,7 +89,8 @@ fn all_of(at: &Invocation<'_>, problems: Vec<Problem>) -> Stop {
         count => format!("{count} problems"),
     };
     if !at.global.json {
-        let lines: String = problems.iter().map(|one| format!("{one}\n")).collect();
+        let line = |one: &Problem| format!("{}\n", one_line(&one.to_string()));
+        let lines: String = problems.iter().map(line).collect();
         if let Err(stop) = at.out.data(&lines) {
             return stop;
         }
@@ -138,7 +140,7 @@ fn prompt(at: &Invocation<'_>) -> Result<(), Stop> {
         );
     }
     let rest = opening.map_or_else(String::new, |opening| format!("\n{opening}\n"));
-    at.out.data(&format!("{system}\n{rest}"))?;
+    at.out.plain(&format!("{system}\n{rest}"))?;
     at.out.tell(&measured(&sections, tokens));
     Ok(())
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::Invocation;
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{runtime, until_stopped};
+use super::stopping::{runtime, until_stopped};
 use crate::demo::{Days, PROMPT, Place, Surroundings, Tour};
 use crate::outfit::{BuildError, Outfitter, SessionOptions};
 use crate::render::Answer;
@@ -31,9 +31,8 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
         let hint = "build the program with its default features";
         return Err(failure.with_hint(hint).into());
     }
-    let place = Place::lay_out().map_err(|error| {
-        Failure::new(Code::Unavailable, format!("lay out the workspace: {error}"))
-    })?;
+    let place = Place::lay_out()
+        .map_err(|error| Failure::because(Code::Unavailable, "lay out the workspace", &error))?;
     // Somebody listens, so that what does not get through was held back.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).ok();
     let address = listener.as_ref().and_then(|one| one.local_addr().ok());
@@ -128,6 +127,10 @@ async fn led(at: &Invocation<'_>, whole: &Outfitter, session: &Session) -> Resul
         let (end, back, shown) = until_stopped(&cancel, made).await?;
         shown?;
         let end = end?;
+        if cancel.is_cancelled() && end.outcome == RunOutcome::Waiting {
+            let failure = Failure::new(Code::Cancelled, "finish the tour: it was cancelled");
+            return Err(failure.into());
+        }
         let open = match end.outcome {
             RunOutcome::Waiting if silences < MOST_SILENCES => end.waiting.first(),
             _ => None,

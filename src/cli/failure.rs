@@ -39,6 +39,13 @@ impl Failure {
         Self::new(code, chain(error))
     }
 
+    /// A failure to do something, which reads on after "failed to", with its cause.
+    #[must_use]
+    pub fn because(code: Code, doing: impl Into<String>, cause: &(dyn Error + 'static)) -> Self {
+        let doing = doing.into();
+        Self::new(code, chain(&Doing { doing, cause }))
+    }
+
     /// The failure of a run, where it has one.
     #[must_use]
     pub fn of_run(output: &RunOutput) -> Option<Self> {
@@ -81,6 +88,25 @@ impl Failure {
             document["problems"] = self.problems.iter().map(problem).collect();
         }
         document
+    }
+}
+
+/// What was done when something else went wrong.
+#[derive(Debug)]
+struct Doing<'a> {
+    doing: String,
+    cause: &'a (dyn Error + 'static),
+}
+
+impl std::fmt::Display for Doing<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.doing)
+    }
+}
+
+impl Error for Doing<'_> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.cause)
     }
 }
 
@@ -138,6 +164,16 @@ mod tests {
             source: io::ErrorKind::NotFound.into(),
         };
         insta::assert_snapshot!(Failure::from(error).lines());
+    }
+
+    #[test]
+    fn a_cause_of_the_system_began_with_a_capital_within_the_line() {
+        let cause = io::Error::from_raw_os_error(13);
+        let failure = Failure::because(Code::Failed, "write a.toml", &cause);
+        assert_eq!(
+            failure.message,
+            "write a.toml: permission denied (os error 13)"
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) fn warned(at: &Invocation<'_>, whole: &Outfitter) -> Vec<String> {
     let idle = whole.idle_keys().idle;
     let warnings: Vec<String> = idle.iter().map(ToString::to_string).collect();
     for warning in &warnings {
-        at.out.tell(&format!("warning: {warning}\n"));
+        at.out.tell_line(&format!("warning: {warning}"));
     }
     warnings
 }

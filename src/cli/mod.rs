@@ -17,20 +17,26 @@ mod demo;
 mod doctor;
 mod documents;
 pub mod failure;
+mod failure_from;
 mod form;
 mod idle;
 mod init;
+mod lacking;
+mod lines;
 pub mod output;
 mod reload;
 mod run;
 mod sandbox_notes;
+mod schemas;
 mod serve;
 mod session;
 mod sessions;
 mod skills;
+mod stopping;
 mod tool_format;
 mod tools;
 mod usage;
+mod viewer;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -48,7 +54,7 @@ use failure::{Failure, Stop};
 use output::Output;
 use usage::Said;
 
-pub use documents::schema_files;
+pub use schemas::schema_files;
 
 /// What every command is given.
 pub(crate) struct Invocation<'a> {
@@ -173,10 +179,8 @@ pub fn main(customise: Customise<'_>) -> ExitCode {
     match Environment::capture() {
         Ok(env) => run(&env, &args, customise),
         Err(error) => {
-            let failure = Failure::new(
-                Code::Unavailable,
-                format!("find the current directory: {error}"),
-            );
+            let doing = "find the current directory";
+            let failure = Failure::because(Code::Unavailable, doing, &error);
             let out = Output::of_process(&Environment::default());
             report(&out, wants_json(&args), failure.into())
         }

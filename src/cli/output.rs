@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::failure::{Failure, Stop};
 use crate::env::{self, Environment};
+use crate::render::text::{one_line, visible};
 use crate::render::{Colour, Face};
 
 /// How a stream looks, by what it is and what the environment says.
@@ -72,8 +73,16 @@ impl Output {
             .and_then(|()| out.flush())
             .map_err(|error| match error.kind() {
                 io::ErrorKind::BrokenPipe => Stop::StdoutClosed,
-                _ => Failure::new(Code::Failed, format!("write to stdout: {error}")).into(),
+                _ => Failure::because(Code::Failed, "write to stdout", &error).into(),
             })
+    }
+
+    /// Writes text that others have written, for people: it cannot control their terminal.
+    ///
+    /// # Errors
+    /// As [`Output::data`].
+    pub fn plain(&self, text: &str) -> Result<(), Stop> {
+        self.data(&visible(text))
     }
 
     /// Writes a document, readably.
@@ -90,6 +99,11 @@ impl Output {
     /// As [`Output::data`].
     pub fn json_line(&self, value: &Value) -> Result<(), Stop> {
         self.data(&format!("{value}\n"))
+    }
+
+    /// Tells people one line, whoever has written what is in it.
+    pub fn tell_line(&self, line: &str) {
+        self.tell(&format!("{}\n", one_line(line)));
     }
 
     /// Tells people. Where nobody listens, nothing is lost that a program wants.

@@ -10,7 +10,8 @@ use super::Invocation;
 use super::args::{Prompt, RunArgs};
 use super::ask::made;
 use super::failure::{Failure, Stop};
-use super::session::{Which, hold, runtime, then_disconnect, until_stopped};
+use super::session::{Which, hold, then_disconnect};
+use super::stopping::{runtime, until_stopped};
 
 /// Runs `run`.
 pub(crate) fn run(at: &Invocation<'_>, args: &RunArgs) -> Result<ExitCode, Stop> {
@@ -130,9 +131,7 @@ fn from_stdin() -> Result<String, Stop> {
         .lock()
         .take(MOST + 1)
         .read_to_string(&mut text)
-        .map_err(|error| {
-            Failure::new(Code::Usage, format!("read the prompt from stdin: {error}"))
-        })?;
+        .map_err(|error| Failure::because(Code::Usage, "read the prompt from stdin", &error))?;
     if text.len() as u64 > MOST {
         let message = format!("read the prompt from stdin: it is larger than {MOST} bytes");
         return Err(Failure::new(Code::TooLarge, message).into());

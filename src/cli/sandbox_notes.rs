@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use super::failure::Stop;
-use super::session::runtime;
+use super::stopping::runtime;
 use crate::config::Loaded;
 use crate::config::explain::Note;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::Router;
 use outfitter_agent::Host;
-use outfitter_core::{CallHost, Cancel, Code};
+use outfitter_core::{CallHost, Cancel, Code, PageRequest};
 use outfitter_mcp::{GatewayOptions, McpService};
 use outfitter_server::{Mounted, Server, ServerConfig, ServerParts};
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ use super::args::ServeArgs;
 use super::documents::{self, Serving};
 use super::failure::{Failure, Stop};
 use super::reload::{Reload, hangup};
-use super::session::{Signals, runtime, until_stopped_by};
+use super::stopping::{Signals, runtime, until_stopped_by};
 use crate::config::{Config, ServeAddress};
 use crate::outfit::{Needed, Outfitter, Served, ServedPrincipals};
 
@@ -30,6 +30,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     runtime()?.block_on(async {
         // Before anybody is told that it serves: by default the signal ends a process.
         let (hangup, signals) = (hangup()?, Signals::but_hangup()?);
+        store_answers(&whole).await?;
         // Whatever of it is slow, callers are answered meanwhile.
         whole.begin()?;
         whole.sweep_passing().await;
@@ -54,7 +55,7 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
         let listener = tokio::net::TcpListener::bind(address)
             .await
             .map_err(|error| {
-                Failure::new(Code::Unavailable, format!("listen on {address}: {error}"))
+                Failure::because(Code::Unavailable, format!("listen on {address}"), &error)
                     .with_hint("`--bind 127.0.0.1:0` takes any free port")
             })?;
         let bound = listener
@@ -88,6 +89,16 @@ pub(crate) fn run(at: &Invocation<'_>, args: &ServeArgs) -> Result<ExitCode, Sto
     })
 }
 
+/// A store that cannot be used is told who starts the server, not each of its callers.
+async fn store_answers(whole: &Outfitter) -> Result<(), Failure> {
+    let one = PageRequest {
+        after: None,
+        limit: 1,
+    };
+    whole.log().list(&whole.local_scope(), one).await?;
+    Ok(())
+}
+
 /// Who reads the log of a server wants all that is wrong, not the first of it.
 fn list(at: &Invocation<'_>, stop: &Stop) {
     if let Stop::Failed(failure) = stop
@@ -95,7 +106,7 @@ fn list(at: &Invocation<'_>, stop: &Stop) {
         && !at.global.json
     {
         for problem in &failure.problems {
-            at.out.tell(&format!("{problem}\n"));
+            at.out.tell_line(&problem.to_string());
         }
     }
 }

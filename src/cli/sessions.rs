@@ -16,7 +16,8 @@ use super::ask;
 use super::documents::{self, Deleted};
 use super::failure::{Failure, Stop};
 use super::output::encoded;
-use super::session::{hold, runtime, then_disconnect, until_stopped};
+use super::session::{hold, not_held, then_disconnect};
+use super::stopping::{runtime, until_stopped};
 use crate::outfit::Outfitter;
 use crate::render::{Renderer, View, tables, transcript};
 
@@ -80,7 +81,9 @@ async fn asked(whole: &Outfitter, question: &InterruptId) -> Result<(SessionId, 
             }
         }
     }
-    Err(Failure::new(Code::NotFound, format!("find the question {question}")).into())
+    let failure = Failure::new(Code::NotFound, format!("find the question {question}"));
+    let hint = "`outfitter sessions list` says which sessions wait, and `outfitter sessions show ID` for what";
+    Err(failure.with_hint(hint).into())
 }
 
 async fn list(at: &Invocation<'_>, whole: &Outfitter) -> Result<(), Stop> {
@@ -177,11 +180,13 @@ async fn replay(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
 }
 
 async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Result<ExitCode, Stop> {
-    let _held = whole.hold_to_delete(id)?.map_err(|in_use| {
-        Failure::of(in_use.code(), &in_use).with_hint(format!(
-            "wait until its run and its commands have ended; where `outfitter serve` has it, \
+    let _held = whole.hold_to_delete(id)?.map_err(|why| {
+        not_held(&why, |id| {
+            format!(
+                "wait until its run and its commands have ended; where `outfitter serve` has it, \
                  `DELETE /v1/sessions/{id}` there ends its commands and deletes it"
-        ))
+            )
+        })
     })?;
     let left_behind = whole.delete(id).await?;
     // What was asked for is not wholly done then.
@@ -202,7 +207,7 @@ async fn delete(at: &Invocation<'_>, whole: &Outfitter, id: &SessionId) -> Resul
     }
     at.out.tell(&format!("deleted the session {id}\n"));
     for sentence in left_behind {
-        at.out.tell(&format!("{sentence}\n"));
+        at.out.tell_line(&sentence);
     }
     Ok(exit)
 }

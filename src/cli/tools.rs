@@ -12,10 +12,11 @@ use serde_json::{Value, json};
 use super::Invocation;
 use super::args::{CallArgs, SessionOptions, ShowArgs, ToolArguments, ToolsCommand};
 use super::failure::{Failure, Stop};
+use super::lacking::lacking;
 use super::output::encoded;
-use super::session::{
-    connected, hold, runtime, tell_pending, then_disconnect, until_stopped, watch,
-};
+use super::session::{connected, hold, tell_pending, then_disconnect};
+use super::stopping::{runtime, until_stopped};
+use super::viewer::watch;
 use crate::outfit::{Needed, Outfitter};
 use crate::render::tables;
 
@@ -33,22 +34,13 @@ pub(crate) fn run(at: &Invocation<'_>, command: &ToolsCommand) -> Result<ExitCod
 
 fn list(at: &Invocation<'_>, options: &SessionOptions) -> Result<ExitCode, Stop> {
     let (_, whole) = at.outfit(options.flags())?;
-    let (tools, pending, faults) = connected(&whole, Needed::Everything, || {
+    let (tools, pending, lacking) = connected(&whole, Needed::Everything, || {
         let tools = whole.view(at.attended()).listing();
-        Ok((tools, whole.pending(), whole.faults()))
+        Ok((tools, whole.pending(), lacking(&whole)))
     })?;
     tell_pending(at, &pending);
-    let is_pending = |source: &str| pending.iter().any(|one| one.source == source);
-    for found in faults {
-        if is_pending(found.source.as_str()) {
-            continue;
-        }
-        let fault = found.fault;
-        let line = format!(
-            "warning: {}: {} is left out: {}\n",
-            found.source, fault.what, fault.why
-        );
-        at.out.tell(&line);
+    for line in lacking {
+        at.out.tell_line(&format!("warning: {line}"));
     }
     if at.global.json {
         at.out.bytes(&encoded(|out| {
@@ -261,9 +253,10 @@ fn said(at: &Invocation<'_>, output: &ToolOutput) -> Result<ExitCode, Stop> {
 
 fn arguments(at: &Invocation<'_>, args: Option<&ToolArguments>) -> Result<String, Stop> {
     let wrong = |from: &str, error: std::io::Error| {
-        Failure::new(
+        Failure::because(
             Code::Usage,
-            format!("read the arguments from {from}: {error}"),
+            format!("read the arguments from {from}"),
+            &error,
         )
     };
     let mut text = String::new();

@@ -26,7 +26,7 @@ pub(super) async fn checks(whole: &Outfitter) -> Vec<Check> {
         whole
             .servers()
             .iter()
-            .map(|one| server(one, pending(&one.name))),
+            .map(|one| server(one, pending(&one.name), is_lazy(whole, &one.name))),
     );
     checks.extend(turned_off(whole));
     checks.extend(apis(whole, pending(outfitter_builtin::PLUGIN_APIS)));
@@ -76,6 +76,8 @@ fn programs(whole: &Outfitter, pending: Option<&Pending>) -> Vec<Check> {
                     let offers = counted(stand.subcommands, "command");
                     Check::warn("commands", format!("{name}: idle, {offers}: {why}"))
                 }
+                // Nothing that begins needs it: its first call asks it.
+                None if program.lazy => Check::warn("commands", format!("{name}: {why}")),
                 None => Check::fail("commands", format!("{name}: {why}")),
             };
             check.hint(match stand.and_then(|stand| stand.lacking.as_ref()) {
@@ -123,7 +125,16 @@ fn turned_off(whole: &Outfitter) -> Option<Check> {
     })
 }
 
-fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
+fn is_lazy(whole: &Outfitter, server: &str) -> bool {
+    let config = whole.config();
+    config
+        .mcp
+        .servers
+        .get(server)
+        .is_some_and(|server| server.lazy)
+}
+
+fn server(server: &ServerStatus, pending: Option<&Pending>, is_lazy: bool) -> Check {
     let name = &server.name;
     let why = server.last_error.as_deref();
     let finding = |state: &str| match why {
@@ -159,9 +170,13 @@ fn server(server: &ServerStatus, pending: Option<&Pending>) -> Check {
         .hint(format!(
             "[mcp.servers.{name}] connect_timeout_seconds says how long it may"
         )),
-        ServerState::Down => Check::fail("mcp", finding("down")).hint(format!(
-            "try its command by hand, as [mcp.servers.{name}] has it"
-        )),
+        ServerState::Down => {
+            // Nothing that begins needs one that its first call starts.
+            let health = if is_lazy { Check::warn } else { Check::fail };
+            health("mcp", finding("down")).hint(format!(
+                "try its command by hand, as [mcp.servers.{name}] has it"
+            ))
+        }
     }
 }
 

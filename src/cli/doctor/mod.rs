@@ -11,10 +11,11 @@ use outfitter_model::{PROVIDERS, provider_defaults};
 use super::Invocation;
 use super::documents;
 use super::failure::Stop;
-use super::session::runtime;
+use super::stopping::runtime;
 use crate::config::{ConfigError, Found, Loaded, Problem};
 use crate::outfit::{BROWSER_HINT, BackendFound, Outfitter};
 use crate::render::Ink;
+use crate::render::text::one_line;
 use check::{Check, Health};
 
 pub(crate) use check::Report;
@@ -68,13 +69,14 @@ fn say(at: &Invocation<'_>, report: &Report) -> Result<(), Stop> {
             .stdout
             .colour
             .paint(check.health.ink(), &format!("{:<4}", check.health.as_str()));
-        text.push_str(&format!("{word}  {:<13}  {}\n", check.what, check.finding));
+        let finding = one_line(&check.finding);
+        text.push_str(&format!("{word}  {:<13}  {finding}\n", check.what));
         if let Some(hint) = &check.hint {
             let hint = at
                 .out
                 .stdout
                 .colour
-                .paint(Ink::Quiet, &format!("hint: {hint}"));
+                .paint(Ink::Quiet, &format!("hint: {}", one_line(hint)));
             text.push_str(&format!("{:21}{hint}\n", ""));
         }
     }
@@ -123,20 +125,25 @@ fn model(at: &Invocation<'_>, whole: &Outfitter) -> Check {
         }
         Err(error) => {
             let info = error.to_info();
-            let defaults: Vec<String> = PROVIDERS
-                .iter()
-                .filter(|row| !row.model.is_empty())
-                .map(|row| format!("{}/{}", row.name, row.model))
-                .collect();
+            // Who has chosen one wants to know what is wrong with it, not which others there are.
+            if whole.config().model.provider.is_some() {
+                let check = Check::fail(what, info.message);
+                return match info.hint {
+                    Some(hint) => check.hint(hint),
+                    None => check,
+                };
+            }
             let hint = info.hint.unwrap_or_default();
-            let health = if whole.config().model.provider.is_some() {
-                Check::fail
-            } else {
-                Check::warn
-            };
-            health(what, info.message).hint(format!("{hint} (defaults: {})", defaults.join(", ")))
+            Check::warn(what, info.message).hint(format!("{hint} (defaults: {})", defaults()))
         }
     }
+}
+
+/// The model of each provider that has one unless told.
+fn defaults() -> String {
+    let rows = PROVIDERS.iter().filter(|row| !row.model.is_empty());
+    let rows = rows.map(|row| format!("{}/{}", row.name, row.model));
+    rows.collect::<Vec<_>>().join(", ")
 }
 
 /// Nothing else can be looked at without one.

@@ -11,6 +11,7 @@ use super::Invocation;
 use super::documents::{self, Begun};
 use super::failure::{Failure, Stop};
 use crate::config::FILE_NAME;
+use crate::render::text::visible;
 
 /// The configuration: what is changed most, and how.
 const CONFIGURATION: &str = include_str!("outfitter.toml");
@@ -38,15 +39,15 @@ pub(crate) fn run(at: &Invocation<'_>) -> Result<ExitCode, Stop> {
             Ok(()) => begun.written.push(name),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => begun.kept.push(name),
             Err(error) => {
-                let message = format!("write {name}: {error}");
-                return Err(Failure::new(Code::Failed, message).into());
+                let doing = format!("write {name}");
+                return Err(Failure::because(Code::Failed, doing, &error).into());
             }
         }
     }
     if at.global.json {
         documents::write(at, &begun)?;
     } else {
-        at.out.tell(&said(&begun));
+        at.out.tell(&visible(&said(&begun)));
     }
     Ok(ExitCode::SUCCESS)
 }
