@@ -9,6 +9,7 @@
 mod arguments;
 mod calls;
 mod config;
+mod config_layers;
 mod configuration_doc;
 mod connections;
 mod direct;
@@ -22,6 +23,7 @@ mod ledger;
 mod mended;
 mod names;
 mod nearest;
+mod newcomer;
 mod rules;
 mod serving;
 mod skills;

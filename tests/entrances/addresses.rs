@@ -9,6 +9,7 @@ use outfitter::{MessageRole, SessionId};
 use outfitter_core::{EntryBody, EventBody, Seq};
 use serde_json::{Value, json};
 
+use crate::scripted::{ADMIN, scripted};
 use crate::served::{Serving, ends, of, outputs};
 use crate::terminal::Terminal;
 use crate::waiting::{turns, waits};
@@ -68,15 +69,11 @@ fn urls(there: SocketAddr) -> Value {
 }
 
 fn world(turns: &Value, decision: &str) -> World {
-    let world = World::new();
-    world.write("model.yaml", turns.to_string());
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[web]\nblock_private = false\n\
-         [permissions]\nhttp_role = \"admin\"\n[[permissions.rules]]\ntool = \"fetch_webpages\"\n\
-         args = \"urls=http://*127.0.0.1:*\"\ndecision = \"{decision}\"\n",
-        world.work("model.yaml")
-    ));
-    world
+    let more = format!(
+        "[web]\nblock_private = false\n{ADMIN}[[permissions.rules]]\ntool = \"fetch_webpages\"\n\
+         args = \"urls=http://*127.0.0.1:*\"\ndecision = \"{decision}\"\n"
+    );
+    scripted(turns, &more)
 }
 
 #[track_caller]

@@ -6,27 +6,18 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::scripted::{configured, scripted};
 use crate::world::{HANGS, READ, Running, Start, World};
 
 /// A world whose model's second turn makes a call, and whose others say what they are told last.
 fn world() -> World {
-    let world = World::new();
     let script = json!([
         {"text": "first"},
         {"tool_calls": [{"id": "c", "name": "calculator", "arguments": {"expression": "6*7"}}]},
         {"text": "third"},
         {"text": "fourth"},
     ]);
-    world.write("model.yaml", script.to_string());
-    configured(&world, "");
-    world
-}
-
-fn configured(world: &World, rest: &str) {
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{rest}",
-        world.work("model.yaml")
-    ));
+    scripted(&script, "")
 }
 
 fn start(world: &World) -> Running<'_> {

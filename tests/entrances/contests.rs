@@ -3,25 +3,20 @@
 
 use serde_json::{Value, json};
 
+use crate::scripted::{configured, scripted};
 use crate::served::{Serving, ends, of, outputs};
 use crate::world::World;
 
 fn world(calls: &Value, role: &str) -> World {
-    let world = World::new();
     let turns = json!([{"tool_calls": calls}, {"text": "all done"}]);
-    world.write("model.yaml", turns.to_string());
-    configured(&world, role);
-    world
+    scripted(&turns, &unconfined(role))
 }
 
-fn configured(world: &World, role: &str) {
-    let toml = format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
-         [permissions]\nhttp_role = \"{role}\"\nlocal_role = \"{role}\"\n\
-         [sandbox]\nbackend = \"passthrough\"\n",
-        world.work("model.yaml")
-    );
-    world.config(&toml);
+fn unconfined(role: &str) -> String {
+    format!(
+        "[permissions]\nhttp_role = \"{role}\"\nlocal_role = \"{role}\"\n\
+         [sandbox]\nbackend = \"passthrough\"\n"
+    )
 }
 
 fn question() -> Value {
@@ -129,7 +124,7 @@ fn an_approval_does_not_outlive_the_role() {
         .to_owned();
     serving.kill();
 
-    configured(&world, "guest");
+    configured(&world, &unconfined("guest"));
     let serving = Serving::start(&world);
     let told = serving.at.post(
         &format!("/v1/approvals/{id}"),

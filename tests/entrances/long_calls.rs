@@ -7,17 +7,12 @@ use serde_json::{Value, json};
 
 use crate::http::{At, Reply};
 use crate::mcp::Mcp;
+use crate::scripted::{ADMIN, scripted};
 use crate::served::Serving;
 use crate::world::{HANGS, World};
 
 fn world() -> World {
-    let world = World::new();
-    world.write("model.yaml", "[{\"text\": \"hello\"}]");
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[permissions]\nhttp_role = \"admin\"\n",
-        world.work("model.yaml")
-    ));
-    world
+    scripted(&json!([{"text": "hello"}]), ADMIN)
 }
 
 /// A client, and the session of its calls.

@@ -8,13 +8,17 @@
 )]
 
 // what a test stands on
+mod at_work;
+mod direct;
 mod http;
 #[path = "../blackbox/lines.rs"]
 #[expect(dead_code, reason = "the black-box tests use the rest of it")]
 mod lines;
 mod mcp;
 mod rows;
+mod scripted;
 mod served;
+mod soon;
 #[path = "../../crates/sandbox/tests/sandbox/ssh/sshd.rs"]
 #[expect(dead_code, reason = "the tests of the sandbox use the rest of it")]
 mod sshd;
@@ -32,14 +36,17 @@ mod addresses;
 mod apis;
 mod canary;
 mod chatting;
+mod contacts;
 mod contests;
 mod deleting;
 mod exposure;
 mod far;
+mod forms;
 mod left;
 mod listed;
 mod lives;
 mod long_calls;
+mod messages;
 mod own_data;
 mod own_jobs;
 mod peers;
@@ -49,8 +56,9 @@ mod standing;
 mod subjects;
 mod table;
 mod tasks;
-mod telling;
 mod terminal;
 mod together;
+mod told;
+mod vanishing;
 mod views;
 mod waiting;

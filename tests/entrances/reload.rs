@@ -5,23 +5,12 @@ use serde_json::{Value, json};
 
 use crate::http::At;
 use crate::mcp::{self, Mcp};
+use crate::scripted::{ADMIN, configured, scripted};
 use crate::served::{Serving, ends, of, outputs, words};
 use crate::world::World;
 
-const ROLE: &str = "[permissions]\nhttp_role = \"admin\"\n";
-
 fn world(script: &Value) -> World {
-    let world = World::new();
-    world.write("model.yaml", script.to_string());
-    configured(&world, ROLE);
-    world
-}
-
-fn configured(world: &World, rest: &str) {
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{rest}",
-        world.work("model.yaml")
-    ));
+    scripted(script, ADMIN)
 }
 
 fn script() -> Value {
@@ -55,7 +44,7 @@ fn commands_are_switched_off_and_on_at_once() {
     assert_eq!(code(at, "execute_shell_command", &command), None);
     assert!(client.tools().contains(&"execute_shell_command".to_owned()));
 
-    configured(&world, &format!("{ROLE}[shell]\nenabled = false\n"));
+    configured(&world, &format!("{ADMIN}[shell]\nenabled = false\n"));
     let said = serving.reload(1);
     assert!(said.contains("at once: shell.enabled\n"), "{said}");
     assert!(!has(at, "execute_shell_command"));
@@ -68,7 +57,7 @@ fn commands_are_switched_off_and_on_at_once() {
     );
     assert!(!client.tools().contains(&"execute_shell_command".to_owned()));
 
-    configured(&world, ROLE);
+    configured(&world, ADMIN);
     serving.reload(2);
     assert_eq!(code(at, "execute_shell_command", &command), None);
     assert!(client.tools().contains(&"execute_shell_command".to_owned()));
@@ -86,7 +75,7 @@ fn what_is_wrong_is_said_and_everything_stays() {
     configured(
         &world,
         &format!(
-            "{ROLE}[shell]\nenabled = false\n\
+            "{ADMIN}[shell]\nenabled = false\n\
              [tools]\navailable = [\"calculater\", \"grepp\"]\n\
              presets.current_time = {{ timezon = \"UTC\" }}\n\
              [skills]\navailable = [\"nothing\"]\n"
@@ -123,7 +112,7 @@ fn what_needs_a_restart_is_named_and_waits_for_it() {
     let world = world(&script());
     let serving = Serving::start(&world);
     let rest = format!(
-        "{ROLE}[agent]\nmax_turns = 3\n[server]\nheartbeat_seconds = 5\n\
+        "{ADMIN}[agent]\nmax_turns = 3\n[server]\nheartbeat_seconds = 5\n\
          [mcp.servers.notes]\nbuiltin = \"notes\"\n"
     );
     configured(&world, &rest);
@@ -164,16 +153,16 @@ fn permissions_and_limits_follow_both_ways() {
 
     now("[permissions]\nhttp_role = \"guest\"\n");
     assert_eq!(code(at, "file_write", &write), refused("not_permitted"));
-    now(&format!("{ROLE}[tools]\navailable = [\"calculator\"]\n"));
+    now(&format!("{ADMIN}[tools]\navailable = [\"calculator\"]\n"));
     assert_eq!(code(at, "file_write", &write), refused("unknown_tool"));
     assert_eq!(listed(at), ["calculator"]);
-    now(&format!("{ROLE}[agent]\nmode = \"plan\"\n"));
+    now(&format!("{ADMIN}[agent]\nmode = \"plan\"\n"));
     assert_eq!(code(at, "file_write", &write), refused("not_permitted"));
     assert_eq!(code(at, "current_time", &clock), None);
     let started = at.run("mode").lines();
     assert_eq!(of(&started, "run_started")[0]["mode"], "plan");
     now(&format!(
-        "{ROLE}[tools.presets.current_time]\ntimezone = \"Asia/Tokyo\"\n"
+        "{ADMIN}[tools.presets.current_time]\ntimezone = \"Asia/Tokyo\"\n"
     ));
     assert_eq!(code(at, "file_write", &write), None);
     assert_eq!(
@@ -184,7 +173,7 @@ fn permissions_and_limits_follow_both_ways() {
     assert_eq!(told["result"]["timezone"], "Asia/Tokyo", "{told}");
     assert_eq!(told["tool_call_args"], json!({}));
     now(&format!(
-        "{ROLE}[files]\nmax_read_bytes = 1024\n[tools]\nmax_result_tokens = 100\n"
+        "{ADMIN}[files]\nmax_read_bytes = 1024\n[tools]\nmax_result_tokens = 100\n"
     ));
     let long = at
         .call("s", "calculator", &json!({"expression": "9^999"}))
@@ -194,7 +183,7 @@ fn permissions_and_limits_follow_both_ways() {
         long["truncated"].is_object() || long["artifacts"].is_array(),
         "{long}"
     );
-    now(ROLE);
+    now(ADMIN);
     assert_eq!(code(at, "current_time", &clock), None);
     let whole = at
         .call("s", "calculator", &json!({"expression": "9^999"}))
@@ -266,7 +255,7 @@ fn another_model_answers_the_next_run() {
     assert_eq!(answer("one"), "old");
     world.write("other.yaml", "- text: new\n");
     world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{ROLE}",
+        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{ADMIN}",
         world.work("other.yaml")
     ));
     let said = serving.reload(1);
@@ -274,7 +263,7 @@ fn another_model_answers_the_next_run() {
     assert_eq!(answer("two"), "new");
     // One that is not there is refused, and the old one stays.
     world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{ROLE}",
+        "[model]\nprovider = \"scripted\"\nscript = {:?}\n{ADMIN}",
         world.work("none.yaml")
     ));
     let said = serving.reload(2);
@@ -310,7 +299,7 @@ fn workflows_follow_at_once_and_a_turn_keeps_the_one_it_has() {
     let world = world(&script);
     let with = |step: &str| {
         format!(
-            "{ROLE}[agent]\nworkflow = \"release\"\n[[workflows]]\nname = \"release\"\n\
+            "{ADMIN}[agent]\nworkflow = \"release\"\n[[workflows]]\nname = \"release\"\n\
              steps = [{step:?}]\n"
         )
     };
@@ -321,7 +310,7 @@ fn workflows_follow_at_once_and_a_turn_keeps_the_one_it_has() {
     assert_eq!(events[0]["workflow"], "release");
     let question = of(&events, "question")[0]["question_id"].clone();
 
-    configured(&world, ROLE);
+    configured(&world, ADMIN);
     let said = serving.reload(1);
     assert!(
         said.contains("at once: agent.workflow, workflows\n"),

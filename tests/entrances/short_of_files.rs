@@ -1,4 +1,4 @@
-//! Servers that may open few files, as programs may by default.
+//! Servers that may open few files, as programs may by default, or write only short ones.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -6,17 +6,12 @@ use std::time::Duration;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
+use crate::scripted::{ADMIN, scripted};
 use crate::served::Serving;
 use crate::world::World;
 
 fn world() -> World {
-    let world = World::new();
-    world.write("model.yaml", json!([{"text": "all done"}]).to_string());
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[permissions]\nhttp_role = \"admin\"\n",
-        world.work("model.yaml")
-    ));
-    world
+    scripted(&json!([{"text": "all done"}]), ADMIN)
 }
 
 fn open_files(serving: &Serving<'_>) -> usize {
@@ -48,6 +43,32 @@ fn a_server_ran_out_of_files_at_its_315th_session() {
     }
     let kept = open_files(&serving) - before;
     assert!(kept < 400, "{kept} are open for 200 sessions");
+    serving.stop();
+}
+
+/// A file that would grow beyond the limit of the process (`ulimit -f`) ended all of it, with the
+/// runs of everybody.
+#[test]
+fn a_limit_of_the_size_of_files_ended_the_server() {
+    let world = world();
+    let serving = Serving::start(&world);
+    serving.at.run("before");
+    let limit = Rlimit {
+        current: Some(150_000),
+        maximum: rustix::process::getrlimit(Resource::Fsize).maximum,
+    };
+    let pid = Pid::from_raw(serving.pid().try_into().unwrap());
+    prlimit(pid, Resource::Fsize, limit).unwrap();
+    let long = json!({"session_id": "long", "input": "x".repeat(400_000)});
+    let refused = serving.at.post("/v1/runs", &long);
+    refused.is_problem(503, "unavailable");
+    assert_eq!(serving.at.get("/healthz").status, 200);
+    let unlimited = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    prlimit(pid, Resource::Fsize, unlimited).unwrap();
+    serving.at.run("after");
     serving.stop();
 }
 

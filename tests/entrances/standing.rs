@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
+use crate::scripted::{ADMIN, configured, scripted};
 use crate::served::{Serving, ends, of, outputs, words};
 use crate::terminal::Terminal;
 use crate::world::{Ran, World};
 
 /// A world whose commands are not isolated, with a model that runs one command in each turn.
 fn world(more: &str) -> World {
-    let world = World::new();
     let turns: Vec<Value> = (0..8)
         .flat_map(|number| {
             let arguments = json!({"command": "touch done.txt"});
@@ -17,19 +17,11 @@ fn world(more: &str) -> World {
             [json!({"tool_calls": [call]}), json!({"text": "all done"})]
         })
         .collect();
-    world.write("model.yaml", Value::from(turns).to_string());
-    configured(&world, more);
-    world
+    scripted(&Value::from(turns), &unconfined(more))
 }
 
-fn configured(world: &World, more: &str) {
-    let toml = format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
-         [permissions]\nhttp_role = \"admin\"\n{more}\n\
-         [sandbox]\nbackend = \"passthrough\"\n",
-        world.work("model.yaml")
-    );
-    world.config(&toml);
+fn unconfined(more: &str) -> String {
+    format!("{ADMIN}{more}\n[sandbox]\nbackend = \"passthrough\"\n")
 }
 
 #[track_caller]
@@ -98,14 +90,14 @@ fn e06_always_over_http_outlives_the_server_is_listed_and_taken_back() {
     // A rule that denies wins, from the next call on; without it the yes is there again.
     configured(
         &world,
-        "rules = [{ tool = \"*command\", args = \"touch *\", decision = \"deny\" }]",
+        &unconfined("rules = [{ tool = \"*command\", args = \"touch *\", decision = \"deny\" }]"),
     );
     serving.reload(1);
     assert!(!ran(&serving.at.run("c").lines()));
-    configured(&world, "approval = \"never\"");
+    configured(&world, &unconfined("approval = \"never\""));
     serving.reload(2);
     assert!(!ran(&serving.at.run("d").lines()));
-    configured(&world, "");
+    configured(&world, &unconfined(""));
     serving.reload(3);
     assert!(ran(&serving.at.run("e").lines()));
     // A direct call asks nobody, and is made as well.
@@ -152,7 +144,7 @@ fn always_lasts_as_many_days_as_the_configuration_says() {
         row["expires"].as_u64().unwrap() - row["created"].as_u64().unwrap()
     };
     assert_eq!(always("a"), 3 * DAY);
-    configured(&world, "always_days = 7");
+    configured(&world, &unconfined("always_days = 7"));
     serving.reload(1);
     assert_eq!(always("b"), 7 * DAY);
     serving.stop();
@@ -179,12 +171,12 @@ fn over_http_a_session_is_approved_for_itself_alone_and_always_only_by_administr
         json!([])
     );
     // An administrator was asked, and a user answers.
-    configured(&world, "");
+    configured(&world, &unconfined(""));
     let toml = std::fs::read_to_string(world.work("outfitter.toml")).unwrap();
     world.config(&toml.replace("\"admin\"", "\"user\""));
     serving.reload(1);
     approve(&asked, "always").is_problem(403, "not_permitted");
-    configured(&world, "");
+    configured(&world, &unconfined(""));
     serving.reload(2);
     approve(&asked, "always").is(202);
     serving.stop();
@@ -262,6 +254,32 @@ fn a_direct_call_in_no_session_did_not_know_what_was_approved_for_its_workspace(
         1,
         "{sessions}"
     );
+}
+
+/// Who is asked sees each character of what would be run, also one that has no width or turns the
+/// line around.
+#[test]
+fn d05_an_approval_hid_a_part_of_the_command() {
+    const HIDING: [char; 5] = ['\u{202e}', '\u{200b}', '\u{2066}', '\u{feff}', '\u{200d}'];
+    let hidden: String = HIDING.iter().map(|hides| format!("x{hides}x ")).collect();
+    let arguments = json!({"command": format!("echo {hidden}> done.txt")});
+    let call = json!({"id": "c", "name": "execute_shell_command", "arguments": arguments});
+    let turns = json!([{"tool_calls": [call]}, {"text": "all done"}]);
+    let world = scripted(&turns, &unconfined(""));
+    let mut terminal = Terminal::start(&world, &["run", "go"]);
+    let asked = terminal.until("allow it?");
+    for hides in HIDING {
+        let shown = format!("<U+{:04X}>x", u32::from(hides));
+        assert!(asked.contains(&shown), "{shown} is not in {asked:?}");
+    }
+    terminal.until("> ");
+    terminal.types("n\n");
+    let (code, rest) = terminal.ends();
+    assert_eq!(code, 0);
+    for screen in [asked, rest] {
+        assert!(!screen.contains(HIDING), "{screen:?}");
+    }
+    assert!(!world.work("done.txt").exists());
 }
 
 /// At the terminal: `s` for the session, while somebody is there; `a` for the workspace, also where

@@ -10,6 +10,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
+use crate::scripted::scripted;
 use crate::world::{HANGS, World};
 
 /// The program at a terminal of its own.
@@ -71,19 +72,27 @@ impl<'w> Terminal<'w> {
 
     /// Reads until this is on the screen, after what was read before.
     #[track_caller]
-    pub(crate) fn until(&mut self, has: &str) {
+    pub(crate) fn until(&mut self, has: &str) -> String {
         while !self.seen.contains(has) {
             match self.screen.recv_timeout(HANGS) {
                 Ok(text) => self.seen += &text,
                 Err(_) => panic!("{has:?} never comes: {}", self.seen),
             }
         }
-        let (_, rest) = self.seen.split_once(has).unwrap();
-        self.seen = rest.to_owned();
+        let (before, rest) = self.seen.split_once(has).unwrap();
+        let (before, rest) = (before.to_owned(), rest.to_owned());
+        self.seen = rest;
+        before
     }
 
     pub(crate) fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// What Ctrl-C sends.
+    fn stops(&self) {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     }
 
     /// Waits for its end.
@@ -110,15 +119,8 @@ impl Drop for Terminal<'_> {
 }
 
 fn world(calls: &Value) -> World {
-    let world = World::new();
     let turns = json!([{"tool_calls": calls}, {"text": "all done"}]);
-    world.write("model.yaml", turns.to_string());
-    let toml = format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[sandbox]\nbackend = \"passthrough\"\n",
-        world.work("model.yaml")
-    );
-    world.config(&toml);
-    world
+    scripted(&turns, "[sandbox]\nbackend = \"passthrough\"\n")
 }
 
 fn result(world: &World) -> Value {
@@ -215,4 +217,53 @@ fn a_form_is_filled_in_at_the_terminal() {
             "answers": {"where": "the sea", "how": "road", "sure": true},
         })
     );
+}
+
+/// Ctrl-C at a question was not heard: the program waited for the answer all the same.
+#[rstest]
+#[case::a_question("ask_user", json!({"question": "how many?", "schema": {"type": "integer"}}))]
+#[case::a_form("questionnaire", json!({"title": "A trip", "questions": [
+    {"id": "where", "type": "text", "label": "Where to?", "required": true},
+]}))]
+#[case::an_approval("execute_shell_command", json!({"command": "echo done > done.txt"}))]
+fn ctrl_c_at_a_question_was_not_heard(#[case] tool: &str, #[case] arguments: Value) {
+    let world = world(&json!([{"id": "one", "name": tool, "arguments": arguments}]));
+    let terminal = |args: &[&str]| {
+        let mut terminal = Terminal::start(&world, args);
+        terminal.until("> ");
+        terminal
+    };
+    let mut run = terminal(&["run", "--session", "s", "go"]);
+    run.stops();
+    run.until("sessions answer ");
+    assert_eq!(run.exits(), 1, "the question stays open");
+    assert!(!world.work("done.txt").exists());
+}
+
+/// The line that was waited for is not lost with the question that it was not for.
+#[test]
+fn a_chat_goes_on_after_ctrl_c_at_a_question() {
+    let arguments = json!({"question": "how many?", "schema": {"type": "integer"}});
+    let world = world(&json!([{"id": "one", "name": "ask_user", "arguments": arguments}]));
+    let mut chat = Terminal::start(&world, &["chat", "--session", "s"]);
+    chat.until("> ");
+    chat.types("go\n");
+    chat.until("leaves it open) > ");
+    chat.stops();
+    chat.until("\r\n> ");
+    chat.types("never mind\n");
+    chat.until("all done");
+    chat.until("> ");
+    chat.types("\n");
+    assert_eq!(chat.exits(), 0);
+}
+
+#[test]
+fn ctrl_c_at_the_question_of_the_tour_was_not_heard() {
+    let world = World::new();
+    let mut tour = Terminal::start(&world, &["demo"]);
+    tour.until("leaves it open) > ");
+    tour.stops();
+    tour.until("failed to finish the tour: it was cancelled");
+    assert_eq!(tour.exits(), 130);
 }

@@ -8,6 +8,7 @@ use outfitter_codec::agui::AguiOrder;
 use serde_json::{Value, json};
 
 use crate::lines::Lines;
+use crate::scripted::{ADMIN, scripted};
 use crate::served::{Serving, ends, outputs, words};
 use crate::world::World;
 
@@ -262,17 +263,13 @@ fn over_agui(events: &[Value], calls: &Calls, rows: &[Row]) {
 }
 
 fn world(rows: &[Row]) -> World {
-    let world = World::new();
     let made: Vec<Value> = rows
         .iter()
         .map(|row| json!({"id": row.id, "name": row.tool, "arguments": row.arguments}))
         .collect();
     let turns = json!([{ "tool_calls": made }, { "text": "done" }]);
-    world.write("model.yaml", turns.to_string());
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
-         [permissions]\nhttp_role = \"admin\"\n[tools]\nmax_result_tokens = 300\n",
-        world.work("model.yaml")
-    ));
-    world
+    scripted(
+        &turns,
+        &format!("{ADMIN}[tools]\nmax_result_tokens = 300\n"),
+    )
 }

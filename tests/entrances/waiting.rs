@@ -3,21 +3,16 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::scripted::{ADMIN, scripted};
 use crate::served::{Serving, ends, of, outputs, words};
 use crate::world::World;
 
 /// A world whose commands are not isolated, so that a person must approve them, with this model.
 pub(crate) fn world(turns: &Value, more: &str) -> World {
-    let world = World::new();
-    world.write("model.yaml", turns.to_string());
-    let toml = format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
-         [permissions]\nhttp_role = \"admin\"\n{more}\n\
-         [sandbox]\nbackend = \"passthrough\"\n",
-        world.work("model.yaml")
-    );
-    world.config(&toml);
-    world
+    scripted(
+        turns,
+        &format!("{ADMIN}{more}\n[sandbox]\nbackend = \"passthrough\"\n"),
+    )
 }
 
 pub(crate) fn question(id: &str, schema: &Value) -> Value {
