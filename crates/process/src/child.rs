@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::input::Input;
 use crate::loss::{Keeper, Loss};
 use crate::output::Output;
+use crate::start::START_TIMEOUT;
 use crate::wire::{Failure, Frames, Garbled, Report, encode_kill};
 
 /// The longest a tree is asked politely before it is killed.
@@ -102,19 +103,29 @@ impl Child {
         self.notes.push(note.to_owned());
     }
 
-    /// Gives the order, and waits until the program runs.
-    pub(crate) async fn give(&mut self, order: &[u8]) -> Result<(), SpawnError> {
-        if self.control.write_all(order).await.is_err() {
-            // It may have said why before it hung up; reading tells.
-            return match self.report().await {
-                Ok(Report::Failed(failure)) => Err(failed(failure)),
-                Ok(_) | Err(_) => Err(SpawnError::NotASupervisor),
-            };
-        }
-        match self.report().await {
-            Ok(Report::Started) => Ok(()),
-            Ok(Report::Failed(failure)) => Err(failed(failure)),
-            Ok(Report::Exited(_)) | Err(_) => Err(SpawnError::NotASupervisor),
+    /// Gives the order, and waits until the program runs, or may have run: what became of it is then
+    /// for [`wait`](Self::wait) to say. An error means that it has not.
+    pub(crate) async fn give(&mut self, order: &[u8], until: Instant) -> Result<(), SpawnError> {
+        // Where it hung up meanwhile it may have said why; reading tells.
+        let _ = timeout_at(until, self.control.write_all(order)).await;
+        let mut may_run = false;
+        loop {
+            match timeout_at(until, self.report()).await {
+                Ok(Ok(Report::Starting)) => may_run = true,
+                Ok(Ok(Report::Started)) => return Ok(()),
+                Ok(Ok(Report::Failed(failure))) => return Err(failed(failure)),
+                Ok(Ok(Report::Exited(_)) | Err(_)) if may_run => return Ok(()),
+                Ok(Ok(Report::Exited(_)) | Err(_)) => return Err(SpawnError::Killed),
+                Err(_elapsed) => {
+                    self.abandon();
+                    return match may_run {
+                        true => Ok(()),
+                        false => Err(SpawnError::Unresponsive {
+                            seconds: START_TIMEOUT.as_secs(),
+                        }),
+                    };
+                }
+            }
         }
     }
 
@@ -150,7 +161,7 @@ impl Child {
                     self.keeper = None;
                     self.exit = Some(exit);
                 }
-                Ok(Report::Started) => {}
+                Ok(Report::Starting | Report::Started) => {}
                 Ok(Report::Failed(_)) | Err(Unheard::Lost) => {
                     // One that is there still and speaks nonsense is not one.
                     self.supervisor.kill();

@@ -28,6 +28,9 @@ pub enum SpawnError {
         "the supervisor did not answer; the program must call run_if_supervisor first in its main"
     )]
     NotASupervisor,
+    /// The supervisor was killed before the program could run.
+    #[error("its supervisor was killed before it could run, and nothing was run")]
+    Killed,
     /// The supervisor did not answer in time.
     #[error("the supervisor did not answer within {seconds} s")]
     Unresponsive {

@@ -26,7 +26,7 @@ use crate::wire::{
 };
 
 /// How long a supervisor may take until the child runs; a machine under load needs some of it.
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How often a child is tried whose nursery ended before it had a supervisor: that may have been
 /// another child's fault, or that of whoever ends processes here.
@@ -171,27 +171,19 @@ async fn attempt(
         Age::Replacement(Lost::Gone) => child.note(STARTED_ANEW),
         Age::Replacement(Lost::Unresponsive) => child.note(REPLACED),
     }
-    match timeout_at(deadline, child.give(&plan.order)).await {
-        Ok(Ok(())) => {
-            let outlet = channel.map(|channel| outlet::take(channel.ours));
-            Ok(Spawned {
-                child,
-                output,
-                input,
-                outlet: outlet
-                    .transpose()
-                    .map_err(io_error("take the way to the network"))?,
-            })
-        }
-        Ok(Err(error)) => {
-            child.abandon();
-            Err(error.into())
-        }
-        Err(_elapsed) => {
-            child.abandon();
-            Err(unresponsive().into())
-        }
+    if let Err(error) = child.give(&plan.order, deadline).await {
+        child.abandon();
+        return Err(error.into());
     }
+    let outlet = channel.map(|channel| outlet::take(channel.ours));
+    Ok(Spawned {
+        child,
+        output,
+        input,
+        outlet: outlet
+            .transpose()
+            .map_err(io_error("take the way to the network"))?,
+    })
 }
 
 /// Until the nursery has taken what it was asked before.

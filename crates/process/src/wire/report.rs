@@ -7,6 +7,8 @@ use crate::stage::Stage;
 /// What the supervisor reports.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Report {
+    /// All is prepared: unless it is told that this failed, the program may run.
+    Starting,
     Started,
     Failed(Failure),
     Exited(Exit),
@@ -24,6 +26,7 @@ impl Report {
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut w = Writer::default();
         match self {
+            Self::Starting => w.u8(3),
             Self::Started => w.u8(0),
             Self::Failed(failure) => {
                 w.u8(1);
@@ -66,6 +69,7 @@ impl Report {
         let mut r = Reader::of(payload);
         let report = match r.u8()? {
             0 => Self::Started,
+            3 => Self::Starting,
             1 => Self::Failed(Failure {
                 stage: Stage::from_code(r.u8()?).ok_or(Garbled)?,
                 errno: r.u32()?.cast_signed(),
@@ -106,6 +110,7 @@ mod tests {
     #[test]
     fn reports_survive_the_wire() {
         for report in [
+            Report::Starting,
             Report::Started,
             Report::Failed(Failure {
                 stage: Stage::Proc,

@@ -437,3 +437,15 @@ fn found(dir: &Path, name: &str) -> Vec<std::path::PathBuf> {
     })
     .collect()
 }
+
+/// It was told as one that could not be started, and might be tried again.
+#[tokio::test]
+async fn a_command_that_killed_its_supervisor_at_once_was_not_known_to_have_run() {
+    let program = program();
+    for _ in 0..60 {
+        let mut spawned = spawn(&program, alone("kill -9 $PPID; sleep 60"))
+            .await
+            .unwrap();
+        assert_eq!(lost(&mut spawned).await, Remainder::Nothing);
+    }
+}
