@@ -1,7 +1,7 @@
 //! What each backend of the sandbox can do on this machine, and what the one that is asked for opens:
 //! for `doctor` and `config explain`.
 
-use outfitter_core::{Level, SandboxError, SessionId};
+use outfitter_core::{Level, SandboxError, SessionId, chain};
 use outfitter_process::{LandlockSupport, Support, limits_held_by};
 use outfitter_sandbox::{Effective, Listed, Outline, bwrap};
 
@@ -287,7 +287,7 @@ fn bubblewrap(found: Result<String, SandboxError>) -> BackendFound {
         Err(error) => BackendFound {
             backend,
             level: None,
-            finding: error.to_string(),
+            finding: chain(&error),
             hint: None,
         },
     }

@@ -60,6 +60,15 @@ pub enum BuildError {
         #[source]
         source: FilesError,
     },
+    /// There is no such workspace.
+    #[error("use the workspace {path}: it is not there")]
+    NoWorkspace {
+        /// The directory.
+        path: String,
+    },
+    /// Nothing can be held back where everything is the workspace.
+    #[error("use the workspace /: a command could write everything, so nothing would hold it back")]
+    WholeWorkspace,
     /// The session cannot be held.
     #[error(transparent)]
     NotHeld(NotHeld),
@@ -82,21 +91,34 @@ impl BuildError {
     #[must_use]
     pub fn to_info(&self) -> ErrorInfo {
         let (code, hint) = match self {
+            Self::NoDataDir => (
+                Code::Usage,
+                Some("set HOME, or write [store] data_dir in outfitter.toml".to_owned()),
+            ),
             Self::Source(_)
             | Self::Names(_)
-            | Self::NoDataDir
             | Self::Commands(_)
             | Self::CommandTaken(_)
             | Self::Mcp(_)
             | Self::Server { .. } => (Code::Usage, None),
             Self::Key(_) | Self::SourceName(_) => (Code::Internal, None),
-            Self::Workspace { .. } => (
+            Self::Workspace { .. } | Self::NoWorkspace { .. } => (
                 Code::Usage,
                 Some("--workspace names an existing directory".to_owned()),
             ),
+            Self::WholeWorkspace => (
+                Code::Usage,
+                Some(
+                    "--workspace names a directory in it; it is the current one otherwise"
+                        .to_owned(),
+                ),
+            ),
             Self::StoreUrl(error) => (Code::Usage, Some(error.hint().to_owned())),
             Self::NotHeld(why) => (why.code(), None),
-            Self::Data { .. } => (Code::Unavailable, None),
+            Self::Data { .. } => (
+                Code::Unavailable,
+                Some("set [store] data_dir to a place that you may write to".to_owned()),
+            ),
             Self::Model(error) => (error.code(), error.to_info().hint),
             Self::Sandbox(error) => (
                 Code::Unavailable,

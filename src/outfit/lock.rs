@@ -33,7 +33,9 @@ impl NotHeld {
     pub fn code(&self) -> Code {
         match self {
             Self::InUse(_) => Code::Busy,
-            Self::HalfDeleted(_) | Self::Strange(_) => Code::Unavailable,
+            Self::HalfDeleted(_) => Code::Unavailable,
+            // Waiting changes nothing about it.
+            Self::Strange(_) => Code::Conflict,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use outfitter_core::{Level, NameSet, Sandbox as _, SandboxError, Scope, SessionId};
+use outfitter_core::{Level, NameSet, Sandbox as _, SandboxError, Scope, SessionId, chain};
 use outfitter_sandbox::ProcessSandbox;
 use outfitter_sandbox::ssh::{self, Identity, LaidPack, Remote, SshSession};
 use outfitter_store::path_segment;
@@ -201,7 +201,7 @@ impl Outfitter {
             Err(error) => BackendFound {
                 backend: Backend::Ssh,
                 level: None,
-                finding: error.to_string(),
+                finding: chain(&error),
                 hint: None,
             },
         };

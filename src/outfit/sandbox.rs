@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use outfitter_core::{Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId};
+use outfitter_core::{
+    FilesError, Level, Sandbox, SandboxError, SandboxInfo, Scope, SessionId, chain,
+};
 use outfitter_net::OwnAddresses;
 use outfitter_process::{SpawnError, SupervisorProgram, Support, probe};
 use outfitter_sandbox::occupied::Occupied;
@@ -72,6 +74,9 @@ impl Outfitter {
                 ))
             }
             backend @ (Backend::Local | Backend::Bwrap | Backend::Ssh) => {
+                if parts.files.workspace().parent().is_none() {
+                    return Err(BuildError::WholeWorkspace);
+                }
                 let policy = self.policy(self.support(&supervisor).await?)?;
                 let opened = match backend {
                     Backend::Bwrap => bwrap::open(parts, policy).await,
@@ -233,14 +238,17 @@ fn same_place(one: &Path, other: &Path) -> bool {
     one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-fn at(workspace: &Path) -> impl FnOnce(outfitter_core::FilesError) -> BuildError {
+fn at(workspace: &Path) -> impl FnOnce(FilesError) -> BuildError {
     let path = workspace.display().to_string();
-    |source| BuildError::Workspace { path, source }
+    |source| match source {
+        FilesError::NotFound { .. } => BuildError::NoWorkspace { path },
+        source => BuildError::Workspace { path, source },
+    }
 }
 
 fn unavailable(error: &SpawnError) -> BuildError {
     BuildError::Sandbox(SandboxError::Unavailable {
-        reason: error.to_string(),
+        reason: chain(error),
         hint: Some(
             "[sandbox] backend = \"passthrough\" runs commands unconfined, each with an approval"
                 .to_owned(),
