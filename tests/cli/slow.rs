@@ -84,7 +84,7 @@ fn doctor_says_for_how_long_a_server_has_not_answered() {
 
 #[test]
 fn a_server_that_does_not_answer_kept_the_program_from_serving() {
-    let world = world(SILENT);
+    let world = world(&format!("{SILENT}[permissions]\nhttp_role = \"user\"\n"));
     let serving = Serving::start(&world);
     assert_eq!(serving.ask("GET /healthz", "", "").status, 200);
     let servers = serving.ask("GET /v1/mcp/servers", "", "").json();

@@ -154,6 +154,16 @@ pub(crate) fn expired(log: &TurnLog, at: UnixMs) -> Vec<EntryBody> {
         .collect()
 }
 
+/// What waits and is answered by nobody any more: its call has its end. Clients are told, so that
+/// none goes on asking.
+pub(crate) fn called_off(log: &TurnLog) -> Vec<EntryBody> {
+    let waiting = log.waiting().into_iter();
+    let interrupts = waiting.map(|asked| asked.id.clone());
+    interrupts
+        .map(|interrupt| EntryBody::Event(EventBody::Answered { interrupt }))
+        .collect()
+}
+
 impl TurnLog {
     /// What the turn waits for.
     #[must_use]

@@ -9,6 +9,7 @@ use outfitter_core::{
 };
 use outfitter_tools::ToolView;
 
+use crate::answers;
 use crate::meter::Meter;
 use crate::next::Next;
 use crate::parts::AgentParts;
@@ -203,14 +204,13 @@ impl<'a> Run<'a> {
     /// Gives every open call its result when the run is stopped, so that the history is valid.
     async fn settle_cancelled(&self) -> Result<(), JournalError> {
         let open = self.writer.folded(|log| log.unsettled()).await;
-        let entries: Vec<EntryBody> = open
-            .into_iter()
-            .map(|(id, call)| {
-                let args = recover::shown_arguments(&self.parts.pipeline, &call);
-                let error = ErrorInfo::new(Code::Cancelled, "the run was cancelled");
-                recover::unmade(&id, &call.name, args, error, &*self.parts.clock)
-            })
-            .collect();
+        let ended = open.into_iter().map(|(id, call)| {
+            let args = recover::shown_arguments(&self.parts.pipeline, &call);
+            let error = ErrorInfo::new(Code::Cancelled, "the run was cancelled");
+            recover::unmade(&id, &call.name, args, error, &*self.parts.clock)
+        });
+        let mut entries = self.writer.folded(|log| answers::called_off(log)).await;
+        entries.extend(ended);
         if entries.is_empty() {
             Ok(())
         } else {

@@ -102,6 +102,7 @@ impl Run<'_> {
                     .flat_map(|answered| answers::entries(answered, clock.now())),
             ),
             Input::Prompt(text) => {
+                entries.extend(writer.folded(|log| answers::called_off(log)).await);
                 let unsettled = writer.folded(|log| log.unsettled()).await;
                 entries.extend(unsettled.into_iter().map(|(id, call)| {
                     let args = recover::shown_arguments(&parts.pipeline, &call);

@@ -125,7 +125,7 @@ impl App {
             async move {
                 let _kept = kept;
                 if let Err(problem) = app.make(&live, session, request).await {
-                    live.hub.refuse(problem);
+                    live.hub.fail(problem);
                 }
             }
         })?;
@@ -148,6 +148,9 @@ impl App {
         request: RunRequest,
     ) -> Result<(), Problem> {
         let held = self.hold(&live.place)?;
+        if let (Some(id), true) = (&request.client_run, held.is_some()) {
+            self.histories.new_run(&*self.log, &live.place, id).await?;
+        }
         let agent = self.host.agent();
         let end = agent
             .run(&session, request, live.cancel.clone(), live.hub.clone())

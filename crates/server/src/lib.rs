@@ -22,6 +22,7 @@ mod live;
 mod parts;
 mod principals;
 mod problem;
+mod query;
 mod recovery;
 mod routes;
 mod seats;

@@ -124,13 +124,20 @@ impl From<Box<ErrorInfo>> for Problem {
 
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
+        (&error).into()
+    }
+}
+
+impl From<&StoreError> for Problem {
+    /// What lies under it is for the operator's log: it names our files.
+    fn from(error: &StoreError) -> Self {
         let code = match error {
             StoreError::NotFound(_) => {
                 let missing = ErrorInfo::new(Code::NotFound, format!("failed to {error}"));
                 return missing.with_hint(YOUR_SESSIONS).into();
             }
             StoreError::Backend { .. } | StoreError::Corrupt { .. } => {
-                tracing::error!(error = &error as &dyn std::error::Error, "the store failed");
+                tracing::error!(error = error as &dyn std::error::Error, "the store failed");
                 Code::Unavailable
             }
         };
@@ -178,17 +185,13 @@ impl From<&RunError> for Problem {
         let mut info = error.to_info();
         match error {
             RunError::Answer(AnswerError::NotFound(_)) => info.code = Code::NotFound,
-            RunError::Journal(JournalError(AppendError::Store(store))) => {
-                info.code = match store {
-                    StoreError::NotFound(_) => Code::NotFound,
-                    StoreError::Backend { .. } | StoreError::Corrupt { .. } => Code::Unavailable,
-                };
+            RunError::Store(store) | RunError::Journal(JournalError(AppendError::Store(store))) => {
+                return store.into();
             }
             RunError::Busy(_) => info.hint = Some(WHEN_OVER.to_owned()),
             RunError::NothingToContinue(_)
             | RunError::UnknownWorkflow { .. }
             | RunError::Answer(_)
-            | RunError::Store(_)
             | RunError::Journal(_) => {}
         }
         info.into()

@@ -12,6 +12,7 @@ use outfitter_core::{Event, EventBody};
 
 use crate::app::{App, Started};
 use crate::live::{LiveRun, Mailbox};
+use crate::problem::Problem;
 
 /// The media type of event lines.
 pub(crate) const NDJSON: &str = "application/x-ndjson";
@@ -49,6 +50,11 @@ impl Seat {
 
     pub(crate) async fn next(&self) -> Option<Arc<Event>> {
         self.mailbox.next().await
+    }
+
+    /// Why the events break off without a last one.
+    pub(crate) fn failure(&self) -> Option<Problem> {
+        self.live.hub.failure()
     }
 }
 

@@ -9,6 +9,10 @@ const MOST_CHANGES: usize = 3;
 /// One in so many letters may be.
 const LETTERS_FOR_A_CHANGE: usize = 3;
 
+/// Bytes of a word that may have been meant to be a name. Longer ones are near none: to compare
+/// one takes as long as both are together, and who calls chooses the words.
+const MOST_BYTES: usize = 1_024;
+
 /// A part of a name as short as this is a part of too many.
 const LEAST_PART: usize = 3;
 
@@ -17,6 +21,9 @@ const LEAST_PART: usize = 3;
 /// not count: `read_file` is close to `file_read`. What ends with `*` is the beginning of names.
 #[must_use]
 pub fn close_names<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    if wanted.len() > MOST_BYTES {
+        return Vec::new();
+    }
     let wanted = Shape::of(wanted);
     let near = |name: &'a str| {
         let shape = Shape::of(name);
@@ -35,6 +42,9 @@ pub fn close_names<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -
 /// `wanted` is a part of. None where nothing is near enough to be worth saying.
 #[must_use]
 pub fn nearest_name<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if wanted.len() > MOST_BYTES {
+        return None;
+    }
     let wanted = Shape::of(wanted);
     let (mut best, mut parts): (Option<(usize, &str)>, Vec<&str>) = (None, Vec::new());
     for name in names {
@@ -157,6 +167,15 @@ mod tests {
     #[case("", None)]
     fn the_name_that_was_meant_comes_first(#[case] wanted: &str, #[case] meant: Option<&str>) {
         assert_eq!(close_names(wanted, NAMES).first().copied(), meant);
+    }
+
+    #[test]
+    fn a_word_of_megabytes_was_compared_with_every_name() {
+        let wanted = "calculator".repeat(1_000_000);
+        for _ in 0..1_000 {
+            assert!(close_names(&wanted, NAMES).is_empty());
+            assert_eq!(nearest_name(&wanted, NAMES), None);
+        }
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! What there is, as callers are told of it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use outfitter_core::{Attended, Listing, NameSet, Principal, Scope, SessionFacts, SessionId};
+use outfitter_core::{
+    Attended, Listing, NameSet, Principal, Role, Scope, SessionFacts, SessionId, SourceId,
+};
 use outfitter_server::Directory;
 use serde_json::{Value, json};
 
@@ -37,16 +40,36 @@ impl Directory for Served {
             .collect()
     }
 
-    fn mcp_servers(&self, _: &Principal) -> Vec<Value> {
+    /// Those that the caller may use.
+    fn mcp_servers(&self, who: &Principal) -> Vec<Value> {
+        let config = self.whole.config();
+        let theirs = |name: &str| {
+            let server = config.mcp.servers.get(name);
+            server.is_none_or(|server| who.role >= server.min_role)
+        };
         self.whole
             .servers()
             .into_iter()
+            .filter(|server| theirs(&server.name))
             .filter_map(|server| serde_json::to_value(server).ok())
             .collect()
     }
 
-    fn diagnostics(&self, _: &Principal) -> Vec<Value> {
+    /// To guests, what concerns the sources of their own tools: the rest says what else there is,
+    /// and where.
+    fn diagnostics(&self, who: &Principal) -> Vec<Value> {
         let faults = self.whole.faults().into_iter();
+        if who.role == Role::Guest {
+            let theirs: HashSet<SourceId> = self
+                .tools(who)
+                .into_iter()
+                .map(|tool| tool.source)
+                .collect();
+            return faults
+                .filter(|fault| theirs.contains(&fault.source))
+                .filter_map(|fault| serde_json::to_value(fault).ok())
+                .collect();
+        }
         let faults = faults.filter_map(|fault| serde_json::to_value(fault).ok());
         let idle = self.whole.idle_keys().idle.into_iter();
         let idle = idle.map(|idle| {

@@ -114,7 +114,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What a caller reads of it. Where our data lies is for the operator's log.
 fn unavailable(error: &BuildError) -> CallHostError {
+    if let BuildError::Data { source, .. } = error {
+        tracing::error!(
+            error = error as &dyn std::error::Error,
+            "a session could not be opened"
+        );
+        return CallHostError::Unavailable(format!("use the data directory: {source}"));
+    }
     CallHostError::Unavailable(error.to_info().message)
 }
 

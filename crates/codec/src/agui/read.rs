@@ -10,7 +10,7 @@ pub enum InputError {
     #[error("read the body as JSON")]
     Syntax(#[source] serde_json::Error),
     /// JSON of another form.
-    #[error("read the body: {path} must be {expected}, not {got}")]
+    #[error("read the body: {} must be {expected}, not {got}", place(.path))]
     Shape {
         /// Where, as a JSON Pointer (RFC 6901).
         path: String,
@@ -25,7 +25,11 @@ impl InputError {
     /// The error as clients read it.
     #[must_use]
     pub fn info(&self) -> ErrorInfo {
-        let error = ErrorInfo::new(Code::InvalidArguments, self.to_string());
+        let message = match self {
+            Self::Syntax(why) => format!("failed to {self}: {why}"),
+            Self::Shape { .. } => format!("failed to {self}"),
+        };
+        let error = ErrorInfo::new(Code::InvalidArguments, message);
         match self {
             Self::Syntax(_) => error,
             Self::Shape {
@@ -38,6 +42,14 @@ impl InputError {
                 ..error.at(path.as_str())
             },
         }
+    }
+}
+
+/// The place in words: the pointer to the whole is empty.
+fn place(path: &str) -> &str {
+    match path {
+        "" => "it",
+        path => path,
     }
 }
 

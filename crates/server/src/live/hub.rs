@@ -25,6 +25,8 @@ struct State {
     /// Who made the run from outside of this crate, and hears of it in their own way.
     outside: Option<Arc<dyn EventSink>>,
     last: Option<Arc<Event>>,
+    /// Why there is no last event, where a run that had begun could not record its end.
+    failed: Option<Problem>,
     over: bool,
 }
 
@@ -40,6 +42,7 @@ impl Hub {
                 followers: Vec::new(),
                 outside: None,
                 last: None,
+                failed: None,
                 over: false,
             }),
         };
@@ -80,6 +83,20 @@ impl Hub {
         if let Some(begun) = self.lock().begun.take() {
             let _ = begun.send(Err(problem));
         }
+    }
+
+    /// There is no run, or none of whose end the log tells.
+    pub(crate) fn fail(&self, problem: Problem) {
+        let mut state = self.lock();
+        match state.begun.take() {
+            Some(begun) => drop(begun.send(Err(problem))),
+            None => state.failed = Some(problem),
+        }
+    }
+
+    /// Why the events break off without a last one.
+    pub(crate) fn failure(&self) -> Option<Problem> {
+        self.lock().failed.clone()
     }
 
     /// The session is free: the last event is told, and nothing more comes.

@@ -13,6 +13,7 @@ use super::with_header;
 use crate::app::App;
 use crate::entries;
 use crate::problem::Problem;
+use crate::query;
 
 /// Bytes of one answer, unless told otherwise, and at most.
 const LIMIT: u32 = 1024 * 1024;
@@ -34,7 +35,7 @@ pub(super) async fn read(
     Path(id): Path<String>,
     range: Result<Query<Range>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(range) = range.map_err(|error| Problem::malformed(error.body_text()))?;
+    let range = query::wanted(range)?;
     let missing = || {
         Problem::not_found(format!("there is no artifact {id}"))
             .hint("its id is in the result it belongs to, and it goes with its session")

@@ -8,9 +8,34 @@ use outfitter_core::{Mode, NameSet, Selection, WarningCode};
 use outfitter_tools::Found;
 
 use crate::app::App;
+use crate::problem::Problem;
 
-/// Names in one request, and the length of each.
-pub(super) const MOST_NAMES: usize = 1_000;
+/// Names in one request.
+const MOST_NAMES: usize = 1_000;
+
+/// Bytes of each: it is told again to everybody who hears of the run.
+const MOST_NAME_BYTES: usize = 256;
+
+/// Whether a request may name so much.
+pub(super) fn bounded(names: Option<&[String]>) -> Result<(), Problem> {
+    let names = names.unwrap_or_default();
+    if names.len() > MOST_NAMES {
+        return Err(Problem::malformed(format!(
+            "a request names at most {MOST_NAMES} tools or skills"
+        )));
+    }
+    names.iter().try_for_each(|name| one_name(name))
+}
+
+/// Whether a name may be so long.
+pub(super) fn one_name(name: &str) -> Result<(), Problem> {
+    match name.len() > MOST_NAME_BYTES {
+        true => Err(Problem::malformed(format!(
+            "a name has at most {MOST_NAME_BYTES} bytes"
+        ))),
+        false => Ok(()),
+    }
+}
 
 /// The session with what the request wants of it, and what was dropped.
 pub(super) fn narrowed(

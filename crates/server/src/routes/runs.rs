@@ -11,13 +11,13 @@ use outfitter_core::{EventBody, Mode, Principal, RunId, Scope, SessionId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::narrow::{MOST_NAMES, in_mode, narrowed};
+use super::narrow::{bounded, in_mode, narrowed, one_name};
 use super::with_header;
 use crate::app::{App, RUN_ID, no_run};
 use crate::follow::{self, Replay};
 use crate::problem::Problem;
 use crate::stream::{Seat, line, lines};
-use crate::{body, entries};
+use crate::{body, entries, query};
 
 /// What a run is asked for with.
 #[derive(Debug, Deserialize)]
@@ -43,18 +43,16 @@ pub(super) async fn start(
         return Err(Problem::malformed("input must not be empty").hint("say what is to be done"));
     }
     if let Some(agent) = wanted.agent_id {
+        one_name(&agent)?;
         return Err(
             Problem::not_found(format!("there is no agent {agent}: none is configured"))
                 .hint("leave `agent_id` out"),
         );
     }
     for names in [&wanted.available_tools, &wanted.available_skills] {
-        if names.as_ref().is_some_and(|names| names.len() > MOST_NAMES) {
-            return Err(Problem::malformed(format!(
-                "a request names at most {MOST_NAMES} tools or skills"
-            )));
-        }
+        bounded(names.as_deref())?;
     }
+    let workflow = chosen(wanted.workflow.as_deref())?;
     let id = wanted
         .session_id
         .unwrap_or_else(|| SessionId::mint(app.clock()));
@@ -70,7 +68,7 @@ pub(super) async fn start(
         input: Input::Prompt(wanted.input),
         notes,
         message: None,
-        workflow: chosen(wanted.workflow.as_deref()),
+        workflow,
         client_run: None,
     };
     let started = app.start(session, request).await?;
@@ -81,10 +79,12 @@ pub(super) async fn start(
 }
 
 /// The workflow that a request asks for: a name, or `off`, `lexical` or `model`.
-pub(super) fn chosen(word: Option<&str>) -> TurnWorkflow {
-    word.map_or(TurnWorkflow::AsConfigured, |word| {
-        TurnWorkflow::Asked(WorkflowChoice::of(word))
-    })
+pub(super) fn chosen(word: Option<&str>) -> Result<TurnWorkflow, Problem> {
+    let Some(word) = word else {
+        return Ok(TurnWorkflow::AsConfigured);
+    };
+    one_name(word)?;
+    Ok(TurnWorkflow::Asked(WorkflowChoice::of(word)))
 }
 
 fn run_id(id: &str) -> Result<RunId, Problem> {
@@ -184,7 +184,7 @@ pub(super) async fn events(
     Path(id): Path<String>,
     from: Result<Query<From>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(from) = from.map_err(|error| Problem::malformed(error.body_text()))?;
+    let from = query::wanted(from)?;
     let run = run_id(&id)?;
     let scope = Scope::from(&*who);
     let session = app.session_of(&scope, &run).await?;

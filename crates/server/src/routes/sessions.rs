@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::entries::{self, PAGE};
 use crate::live::Place;
 use crate::problem::{Problem, YOUR_SESSIONS};
+use crate::query;
 
 /// The most messages of one answer.
 const MOST_MESSAGES: u32 = 1_000;
@@ -35,7 +36,7 @@ pub(super) async fn list(
     Extension(who): Extension<Arc<Principal>>,
     wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
+    let wanted = query::wanted(wanted)?;
     let request = PageRequest {
         after: wanted.after,
         limit: super::limit(wanted.limit, PAGE, PAGE)?,
@@ -108,7 +109,7 @@ pub(super) async fn messages(
     Path(id): Path<String>,
     wanted: Result<Query<WantedMessages>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(wanted) = wanted.map_err(|error| Problem::malformed(error.body_text()))?;
+    let wanted = query::wanted(wanted)?;
     let session = session_id(&id)?;
     let scope = Scope::from(&*who);
     let limit = super::limit(wanted.limit, MOST_MESSAGES, MOST_MESSAGES)? as usize;

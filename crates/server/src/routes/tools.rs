@@ -19,6 +19,7 @@ use crate::app::App;
 use crate::body;
 use crate::calls::Leaving;
 use crate::problem::{Problem, status_of};
+use crate::query;
 
 /// Whose tools.
 #[derive(Debug, Deserialize)]
@@ -33,7 +34,7 @@ pub(super) async fn list(
     Extension(who): Extension<Arc<Principal>>,
     of: Result<Query<Of>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, Problem> {
-    let Query(of) = of.map_err(|error| Problem::malformed(error.body_text()))?;
+    let of = query::wanted(of)?;
     let tools = match of.session_id {
         None => {
             app.host.ready().await?;

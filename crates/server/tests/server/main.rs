@@ -9,8 +9,10 @@
 mod agui;
 mod answers;
 mod at_once;
+mod beside;
 mod client;
 mod events;
+mod full_disk;
 mod gate;
 mod gated;
 mod hang_ups;
@@ -19,6 +21,7 @@ mod interrupts;
 mod isolation;
 mod life;
 mod mcp;
+mod mistaken;
 mod page;
 mod peers;
 mod probes;

@@ -21,6 +21,11 @@ use crate::routes::runs::chosen;
 /// Bytes of an id that is kept as the client gave it.
 const MOST_ID_BYTES: usize = 256;
 
+/// Tools of a client that are named where it is told that they are not offered, and letters of each
+/// name: the client has them all.
+const MOST_TOOLS_NAMED: usize = 20;
+const MOST_NAME_SHOWN: usize = 64;
+
 /// What a client asks for.
 #[derive(Debug)]
 pub(super) enum Asked {
@@ -60,7 +65,7 @@ fn workflow(input: &RunAgentInput) -> Result<TurnWorkflow, Problem> {
         return Ok(TurnWorkflow::AsConfigured);
     };
     match asked.as_str() {
-        Some(word) => Ok(chosen(Some(word))),
+        Some(word) => chosen(Some(word)),
         None => {
             let error = "the workflow of the run must be a text";
             let mut error = ErrorInfo::new(Code::InvalidArguments, error)
@@ -267,11 +272,19 @@ fn notes(input: &RunAgentInput) -> Vec<Note> {
     if input.tools.is_empty() {
         return Vec::new();
     }
+    let named = input.tools.iter().take(MOST_TOOLS_NAMED);
+    let named: Vec<String> = named
+        .map(|name| name.chars().take(MOST_NAME_SHOWN).collect())
+        .collect();
+    let more = match input.tools.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     vec![Note {
         code: WarningCode::UnknownName,
         message: format!(
-            "tools that a client runs itself are not supported, and the model is not told of: {}",
-            input.tools.join(", ")
+            "tools that a client runs itself are not supported, and the model is not told of: {}{more}",
+            named.join(", ")
         ),
     }]
 }

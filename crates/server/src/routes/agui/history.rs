@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outfitter_codec::agui::{InputMessage, Transcript};
 use outfitter_core::{
-    Answer, EntryBody, EventBody, Hash, InterruptId, Log, MessageRole, RunOutcome, Seq, StoreError,
+    Answer, Code, EntryBody, ErrorInfo, EventBody, Hash, InterruptId, Log, MessageRole, RunOutcome,
+    Seq, StoreError,
 };
 
 use crate::entries::PAGE;
 use crate::live::Place;
+use crate::problem::Problem;
 
 /// Threads whose history is kept for their next run, so that a turn costs the same however long
 /// the thread is. The one used longest ago goes first.
@@ -56,6 +58,20 @@ impl Histories {
         Ok(history)
     }
 
+    /// Looks once more, now that the session is held, whether the thread has had a run of this id:
+    /// another server over the same log may have made it since it was looked for.
+    pub(crate) async fn new_run(
+        &self,
+        log: &dyn Log,
+        place: &Place,
+        id: &str,
+    ) -> Result<(), Problem> {
+        match self.read(log, place).await?.has_run(id) {
+            true => Err(had_already(id)),
+            false => Ok(()),
+        }
+    }
+
     /// The thread was deleted.
     pub(crate) fn forget(&self, place: &Place) {
         self.lock().threads.remove(place);
@@ -76,6 +92,12 @@ impl Histories {
     fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A run of this id was made before.
+pub(super) fn had_already(id: &str) -> Problem {
+    let error = format!("the thread has had a run {id} already");
+    Problem::from(ErrorInfo::new(Code::Conflict, error)).hint("give each run an id of its own")
 }
 
 impl History {

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use outfitter_codec::agui::{AguiEncoder, Capabilities, RunAgentInput, RunFrame};
-use outfitter_core::{Code, ErrorInfo, Principal, Scope};
+use outfitter_core::{Code, Principal, Scope};
 
 use self::asked::Asked;
 pub(crate) use self::history::Histories;
@@ -54,11 +54,7 @@ pub(super) async fn run(
     };
     let mine = mine.filter(|_| !history.has_run(&input.run));
     let Some(mine) = mine else {
-        let error = ErrorInfo::new(
-            Code::Conflict,
-            format!("the thread has had a run {} already", input.run),
-        );
-        return Err(error.with_hint("give each run an id of its own").into());
+        return Err(history::had_already(&input.run));
     };
     let opened = app.open(who, &place.session).await;
     let started = match opened {
@@ -68,6 +64,7 @@ pub(super) async fn run(
     let encoder = AguiEncoder::new(frame, history.transcript);
     match started {
         Ok(started) => Ok(sse::run(&app, encoder, started)),
+        Err(problem) if problem == history::had_already(&input.run) => Err(problem),
         Err(problem) => match problem.error().code {
             Code::NotFound | Code::Conflict | Code::InvalidArguments | Code::Usage => {
                 Ok(sse::refused(&app, encoder, problem.error()))

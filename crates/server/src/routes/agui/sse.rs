@@ -105,13 +105,20 @@ impl Telling {
             match event {
                 Some(event) => self.encoder.event(&event, &mut events),
                 None => {
-                    let message = "the run ended without saying how";
-                    let error = ErrorInfo::new(Code::Internal, message);
+                    let error = self.broken_off();
                     let now = self.clock.now();
                     self.encoder.finish_abruptly(&error, now, &mut events);
                 }
             }
             self.add(&events);
+        }
+    }
+
+    /// Why the events broke off: their end could not be recorded, or they were not read.
+    fn broken_off(&self) -> ErrorInfo {
+        match self.seat.as_ref().and_then(Seat::failure) {
+            Some(problem) => problem.error().clone(),
+            None => ErrorInfo::new(Code::Internal, "the run ended without saying how"),
         }
     }
 
