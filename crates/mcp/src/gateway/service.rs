@@ -30,6 +30,9 @@ use super::shape::{ListForObject, list_for_object};
 /// The header that names a session of the protocol's legacy era.
 pub(super) const SESSION_HEADER: &str = "mcp-session-id";
 
+/// What the library says of a session that is not there, and we of one that is another's, too.
+const NO_SESSION: &str = "Session not found";
+
 /// What the gateway is made of.
 pub struct GatewayOptions {
     /// Who lists and calls.
@@ -169,8 +172,7 @@ impl Gateway {
             None => Standing::None,
         };
         if standing == Standing::Foreign {
-            // What is said of a session that never was.
-            return refuse(StatusCode::NOT_FOUND, "Session not found");
+            return refuse(StatusCode::NOT_FOUND, NO_SESSION);
         }
         if request.method() != Method::POST {
             let priming = Priming::of(request.headers());
@@ -281,6 +283,10 @@ impl Gateway {
         B::Error: Display,
     {
         let ends = request.method() == Method::DELETE;
+        let was_there = match &named {
+            Some(session) if ends => self.library.sessions.read().await.contains_key(&**session),
+            Some(_) | None => false,
+        };
         let library = self.inner.clone();
         let asked = async move { readable(library.handle(request).await).await };
         let mut response = match head {
@@ -289,12 +295,13 @@ impl Gateway {
         };
         match named {
             Some(session) if response.status().is_success() => match ends {
-                true => {
-                    self.sessions.end(&session);
+                true => match self.sessions.end(&session) && was_there {
                     // The library says that it was accepted, which it was, and done as well:
                     // clients take 200 and 204 for the end of a session, and some no other.
-                    *response.status_mut() = StatusCode::NO_CONTENT;
-                }
+                    true => *response.status_mut() = StatusCode::NO_CONTENT,
+                    // It says so of what is not there, too.
+                    false => response = refuse(StatusCode::NOT_FOUND, NO_SESSION),
+                },
                 false => self.sessions.heard(&session),
             },
             Some(_) => {}

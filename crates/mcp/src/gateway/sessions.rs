@@ -104,12 +104,13 @@ impl Sessions {
         }
     }
 
-    /// A session has ended, and its calls with it.
-    pub(super) fn end(&self, session: &str) {
-        self.lock().remove(session);
+    /// A session has ended, and its calls with it. Whether it was known until now.
+    pub(super) fn end(&self, session: &str) -> bool {
+        let known = self.lock().remove(session).is_some();
         let under_way = locked(&self.under_way);
         let of_it = under_way.iter().filter(|((of, _), _)| **of == *session);
         of_it.for_each(|(_, cancel)| cancel.cancel());
+        known
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Known>> {
@@ -190,7 +191,7 @@ mod tests {
         assert!(!other.cancel.is_cancelled());
         drop(first);
         assert!(sessions.begin(Some("s"), &id).is_some());
-        sessions.end("t");
+        assert!(!sessions.end("t"), "nobody began it");
         assert!(other.cancel.is_cancelled());
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 use outfitter_core::Role;
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -63,10 +63,16 @@ async fn a_call_of_a_modern_client_that_vanished_went_on(
 /// Ends the session of a client, as the protocol has it.
 async fn end(client: &Client) -> Response<Body> {
     let session = client.session.clone().unwrap();
-    let headers = [("mcp-session-id", session.as_str())];
-    let mut end = request(Some(&client.who), &headers, &json!({}));
-    *end.method_mut() = Method::DELETE;
-    client.service.handle(end).await
+    ask(client, Method::DELETE, &session).await
+}
+
+/// A request of a client that names a session.
+async fn ask(client: &Client, method: Method, session: &str) -> Response<Body> {
+    let headers = [("mcp-session-id", session)];
+    let list = json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list"});
+    let mut ask = request(Some(&client.who), &headers, &list);
+    *ask.method_mut() = method;
+    client.service.handle(ask).await
 }
 
 async fn legacy(host: &Arc<Hosted>) -> Client {
@@ -104,4 +110,27 @@ async fn a_legacy_client_that_lost_its_connection_can_still_stop_its_call(
     until(|| host.given_up.load(Ordering::SeqCst) == 1).await;
     let reply = client.ask("tools/list", json!({})).await;
     assert!(reply["result"]["tools"].is_array(), "{reply}");
+}
+
+/// The specification has 404 for a session that is not there, whoever asks for whatever: clients
+/// begin a new one by that.
+#[rstest]
+#[tokio::test]
+async fn the_end_of_a_session_that_was_not_there_was_said_to_be_done(
+    #[values(Method::DELETE, Method::GET, Method::POST)] method: Method,
+) {
+    let service = service(&Hosted::new());
+    let connect =
+        async |who| Client::connect(&service, principal(who, Role::User), Wire::Legacy).await;
+    let (ann, eve) = (connect("ann").await, connect("eve").await);
+    assert_eq!(end(&ann).await.status(), StatusCode::NO_CONTENT);
+    let ended = ann.session.clone().unwrap();
+    let of_eve = eve.session.clone().unwrap();
+    for session in ["no-such-session", "", &ended, &of_eve] {
+        let told = ask(&ann, method.clone(), session).await;
+        assert_eq!(told.status(), StatusCode::NOT_FOUND, "{method} {session:?}");
+    }
+    // Hers is still there.
+    let list = ask(&eve, Method::POST, &of_eve).await;
+    assert_eq!(list.status(), StatusCode::OK);
 }
