@@ -66,6 +66,13 @@ pub(super) async fn keep_alive(shared: &Shared, stop: &Cancel) {
             }
         };
         tracing::warn!(server = %shared.link.server.name, why, "an MCP server does not run");
+        if let Some(kept) = shared.kept_last().await {
+            shared.idle_as_it_was(kept, &why);
+            if !shared.woken(stop).await {
+                break;
+            }
+            continue;
+        }
         shared.down(&why, down);
         starts += 1;
         let rest = async {

@@ -94,11 +94,14 @@ impl StdioServer {
     /// A text without the values of its environment and the secrets among its arguments: it may
     /// have printed what it was given.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
+        self.secrets().taken_out(text).into_owned()
+    }
+
+    /// What it was given and must not be told of it again.
+    pub(crate) fn secrets(&self) -> ProgramSecrets {
         let args = self.args.iter().filter_map(|arg| arg.to_str());
         let values = self.env.iter().filter_map(|(_, value)| value.to_str());
         ProgramSecrets::of(args, values)
-            .taken_out(text)
-            .into_owned()
     }
 
     pub(crate) fn check(&self) -> Result<(), InvalidServer> {

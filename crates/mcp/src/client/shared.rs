@@ -81,6 +81,25 @@ impl Shared {
         }
     }
 
+    /// What was kept under its name last, whatever has become of it since; none where it offers
+    /// something by now.
+    pub(super) async fn kept_last(&self) -> Option<Listed> {
+        let is_new = self.is_lazy() && self.lock().tools.is_empty();
+        let specs = self.host.specs.clone().filter(|_| is_new)?;
+        let server = self.link.server.clone();
+        let kept = tokio::task::spawn_blocking(move || {
+            cache::read_last(&specs.load(server.name.as_str())?, &server)
+        });
+        kept.await.ok()?
+    }
+
+    /// It could not be asked what it offers, so it offers what it did, and each call tries it again.
+    pub(super) fn idle_as_it_was(&self, kept: Listed, why: &str) {
+        self.lock().last_error = Some(self.link.server.without_secrets(why));
+        self.offer(kept);
+        self.idle();
+    }
+
     /// It does not run, and nobody has called it yet.
     pub(super) fn idle(&self) {
         {
@@ -131,7 +150,8 @@ impl Shared {
             if self.is_lazy() {
                 let known: Vec<_> = state.tools.iter().map(|tool| tool.remote.clone()).collect();
                 let first = known.is_empty();
-                state.changed = cache::difference(&known, &listed.tools).filter(|_| !first);
+                let changed = cache::difference(&known, &listed.tools).filter(|_| !first);
+                state.changed = changed.map(|names| self.link.server.without_secrets(&names));
                 if let Some(changed) = &state.changed {
                     tracing::warn!(server = %self.link.server.name, changed, "its tools are not those that were kept of it");
                 }
@@ -250,9 +270,11 @@ impl Shared {
             why,
         }));
         // Some of these are in the words of the server.
+        let secrets = self.link.server.secrets();
+        let fit = |text: &str| secrets.taken_out(text).into_owned();
         faults.extend(state.faults.iter().map(|fault| Fault {
-            what: fault.what.clone(),
-            why: self.link.server.without_secrets(&fault.why),
+            what: fit(&fault.what),
+            why: fit(&fault.why),
         }));
         let tools = state
             .tools

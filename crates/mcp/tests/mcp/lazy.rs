@@ -332,3 +332,36 @@ async fn a_server_that_cannot_be_started_at_its_first_call_was_idle_and_right() 
     assert_eq!(error.code(), Code::Unavailable);
     assert_eq!(names(&gone), ["echo"]);
 }
+
+/// One that was gone kept its tools, and one that was broken lost them.
+#[tokio::test]
+async fn a_lazy_server_that_breaks_had_no_tools_any_more() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let lazy = Lazy::new("plain");
+    let started = lazy.dir.path().join("started");
+    let script = |text: &str| {
+        std::fs::write(&started, text).unwrap();
+        std::fs::set_permissions(&started, std::fs::Permissions::from_mode(0o700)).unwrap();
+    };
+    let works = "#!/bin/sh\nexec python3 \"$@\"\n";
+    script(works);
+    let source = || lazy.source_with(|server| server.command = started.clone().into());
+    let first = source();
+    first.settled(LONG).await;
+    first.stop().await;
+    script("#!/bin/sh\necho out of order >&2\nexit 3\n");
+    let broken = source();
+    broken.settled(LONG).await;
+    let status = broken.status();
+    assert_eq!((status.status, status.tools), (ServerState::Idle, 1));
+    let why = status.last_error.unwrap();
+    assert!(why.contains("out of order"), "{why}");
+    assert_eq!(names(&broken), ["echo"]);
+    let error = call(&broken, "echo", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), Code::Unavailable, "{error}");
+    // Mended, the next call starts it.
+    script(works);
+    call(&broken, "echo", json!({})).await.unwrap();
+    assert_eq!(broken.status().status, ServerState::Ready);
+    broken.stop().await;
+}
