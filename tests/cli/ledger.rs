@@ -93,6 +93,12 @@ fn by_name(path: &str, table: &Value, found: &mut BTreeSet<String>) -> bool {
     true
 }
 
+/// The tools that are in no list and answer all the same: what an old conversation may call.
+const UNLISTED: [(&str, &str); 2] = [
+    ("get_tool_schema", r#"{"name":"calculator"}"#),
+    ("list_tools", "{}"),
+];
+
 /// The tools that ship, with all there is connected, for somebody who may use all. Those of the
 /// server are its own.
 fn tools() -> BTreeSet<String> {
@@ -109,10 +115,16 @@ fn tools() -> BTreeSet<String> {
         .run(&["tools", "list", "--json", "--role", "admin"])
         .json();
     let names = list.as_array().unwrap().iter();
-    names
+    let mut tools: BTreeSet<String> = names
         .map(|tool| tool["name"].as_str().unwrap().to_owned())
         .filter(|name| !name.contains("__"))
-        .collect()
+        .collect();
+    for (name, args) in UNLISTED {
+        assert!(tools.insert(name.to_owned()), "{name} is listed");
+        let ran = world.run(&["tools", "call", name, "--json", "--args", args]);
+        assert_eq!(ran.json()["status"], "success", "{}", ran.shown());
+    }
+    tools
 }
 
 fn codes() -> BTreeSet<String> {
