@@ -1,25 +1,20 @@
 //! Sessions that are deleted while somebody has them, and what is left of them.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::scripted::{ADMIN, scripted};
 use crate::served::Serving;
-use crate::world::{HANGS, World};
+use crate::soon::soon;
+use crate::world::World;
 
 /// In the command lines of the jobs of these tests and of nobody else's.
 const MARK: &str = "zq-job-of-a-deleted-session";
 
 fn world() -> World {
-    let world = World::new();
-    world.write("model.yaml", json!([{"text": "all done"}]).to_string());
-    world.config(&format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n[permissions]\nhttp_role = \"admin\"\n",
-        world.work("model.yaml")
-    ));
-    world
+    scripted(&json!([{"text": "all done"}]), ADMIN)
 }
 
 /// A job that goes on by itself until the file `go` is there. Gives its mark.
@@ -47,17 +42,6 @@ fn runs(mark: &str) -> bool {
         String::from_utf8_lossy(&line).contains(mark)
     };
     processes.flatten().any(|process| has_mark(process.path()))
-}
-
-fn soon<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let limit = Instant::now() + HANGS;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < limit, "it never comes to be so");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// Everything in the data directory that has the name of the session in its own.

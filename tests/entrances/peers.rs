@@ -13,6 +13,7 @@ use std::process::{Command, Output, Stdio};
 use rstest::rstest;
 use serde_json::{Value, json};
 
+use crate::scripted::scripted;
 use crate::served::{Serving, words};
 use crate::world::World;
 
@@ -32,7 +33,6 @@ fn is_there(what: &str, path: &Path) -> bool {
 
 /// A world whose model makes a call, asks a question and ends.
 fn world() -> World {
-    let world = World::new();
     let turns = json!([
         {"tool_calls": [
             {"id": "pure", "name": "calculator", "arguments": {"expression": "6*7"}},
@@ -40,14 +40,8 @@ fn world() -> World {
         ]},
         {"text": "all done"},
     ]);
-    world.write("model.yaml", turns.to_string());
-    let toml = format!(
-        "[model]\nprovider = \"scripted\"\nscript = {:?}\n\
-         [permissions]\nhttp_role = \"user\"\n[mcp.servers.notes]\nbuiltin = \"notes\"\n",
-        world.work("model.yaml")
-    );
-    world.config(&toml);
-    world
+    let more = "[permissions]\nhttp_role = \"user\"\n[mcp.servers.notes]\nbuiltin = \"notes\"\n";
+    scripted(&turns, more)
 }
 
 #[track_caller]
