@@ -10,7 +10,8 @@ use outfitter_process::{ChildError, ChildSpec, Ending, Remainder, Spawned, spawn
 use rstest::rstest;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::kit::{Identity, Place, alive, can_make_a_group, gone, say, start};
+use crate::control_groups::can_make_a_group;
+use crate::kit::{Identity, Place, alive, gone, say, start};
 use crate::lifetime::{Freezer, children_of, ended, kill, wait_for_output};
 use crate::nursery::{apart, full, is_sound, program, run};
 use crate::output::shell;

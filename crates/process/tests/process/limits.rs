@@ -2,7 +2,8 @@
 
 use rstest::rstest;
 
-use crate::kit::{Identity, Place, behind, can_make_a_group, finish, say, we_are_root};
+use crate::control_groups::can_make_a_group;
+use crate::kit::{Identity, Place, behind, finish, say, we_are_root};
 
 /// Starts sleepers until no more can be started, and says how many there were.
 const MANY: &str = "import os, sys, time\nn = 0\nwhile n < 2000:\n try:\n  pid = os.fork()\n except OSError:\n  break\n if pid == 0:\n  time.sleep(600)\n n += 1\nprint(n)";

@@ -9,6 +9,7 @@
 )]
 
 mod attacks;
+mod control_groups;
 mod escapes;
 mod input;
 mod killed;

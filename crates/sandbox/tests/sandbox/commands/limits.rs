@@ -10,7 +10,8 @@ use outfitter_sandbox::{
 };
 use rstest::rstest;
 
-use super::kit::{Backend, World, bwrap_is_there, can_make_a_group, heard, say, shell, supervisor};
+use super::control_groups::can_make_a_group;
+use super::kit::{Backend, World, bwrap_is_there, heard, say, shell, supervisor};
 
 /// A session whose commands are held so, in a world of its own; none where the backend is not there.
 async fn limited(backend: Backend, limits: Limits) -> Option<(World, Box<dyn Sandbox>)> {

@@ -3,6 +3,8 @@
 mod attacks;
 mod bubblewrap;
 mod conformance;
+#[path = "../../../../process/tests/process/control_groups.rs"]
+mod control_groups;
 mod credentials;
 mod inside;
 mod jobs;
