@@ -15,6 +15,8 @@
 
 mod adapted;
 mod anthropic;
+#[cfg(test)]
+mod any_event;
 mod assembler;
 mod conversation;
 mod decoding;

@@ -13,7 +13,7 @@ use outfitter_net::reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 
 use crate::http::{Endpoint, PhaseTimeouts};
-use crate::over_http::{Form, OverHttp};
+use crate::over_http::{Form, OverHttp, below};
 use crate::reply::Decoder;
 use crate::settings::ToolMode;
 use crate::shaping::ShapeCache;
@@ -43,7 +43,12 @@ pub(crate) fn open_ai(
     dialect: Dialect,
     mode: ToolMode,
 ) -> Result<OpenAi, ModelError> {
-    let endpoint = Endpoint::new(url(base), (AUTHORIZATION, "Bearer "), key, timeouts)?;
+    let endpoint = Endpoint::new(
+        below(base, "/chat/completions"),
+        (AUTHORIZATION, "Bearer "),
+        key,
+        timeouts,
+    )?;
     let form = ChatCompletions {
         dialect,
         shapes: ShapeCache::new(dialect.schema, tools),
@@ -86,43 +91,5 @@ impl Form for ChatCompletions {
         } else {
             json_mode::reply(reply)
         })
-    }
-}
-
-/// The address of the endpoint below `base`: a base without a path is a server's root and gets
-/// `/v1`; any other path stays; one that names the endpoint already is it. A query stays too.
-fn url(mut base: Url) -> Url {
-    const ENDPOINT: &str = "/chat/completions";
-    let path = base.path().trim_end_matches('/').to_owned();
-    let path = if path.is_empty() {
-        format!("/v1{ENDPOINT}")
-    } else if path.ends_with(ENDPOINT) {
-        path
-    } else {
-        format!("{path}{ENDPOINT}")
-    };
-    base.set_path(&path);
-    base
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case("http://h:1", "http://h:1/v1/chat/completions")]
-    #[case("http://h:1/", "http://h:1/v1/chat/completions")]
-    #[case("http://h:1/v1", "http://h:1/v1/chat/completions")]
-    #[case("http://h:1/v1/", "http://h:1/v1/chat/completions")]
-    #[case("http://h/v1beta/openai", "http://h/v1beta/openai/chat/completions")]
-    #[case("http://h/a/b/", "http://h/a/b/chat/completions")]
-    #[case("http://h/v1/chat/completions", "http://h/v1/chat/completions")]
-    #[case(
-        "http://h/x?api-version=1",
-        "http://h/x/chat/completions?api-version=1"
-    )]
-    fn no_part_of_the_base_url_is_lost(#[case] base: &str, #[case] expected: &str) {
-        assert_eq!(url(Url::parse(base).unwrap()).as_str(), expected);
     }
 }

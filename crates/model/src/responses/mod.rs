@@ -13,7 +13,7 @@ use outfitter_net::reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 
 use crate::http::{Endpoint, PhaseTimeouts};
-use crate::over_http::{Form, OverHttp};
+use crate::over_http::{Form, OverHttp, below};
 use crate::reply::Decoder;
 use crate::shaping::{SchemaDialect, ShapeCache};
 
@@ -36,7 +36,12 @@ pub(crate) fn responses(
     key: Option<SecretString>,
     timeouts: PhaseTimeouts,
 ) -> Result<Responses, ModelError> {
-    let endpoint = Endpoint::new(url(base), (AUTHORIZATION, "Bearer "), key, timeouts)?;
+    let endpoint = Endpoint::new(
+        below(base, "/responses"),
+        (AUTHORIZATION, "Bearer "),
+        key,
+        timeouts,
+    )?;
     let form = Items {
         shapes: ShapeCache::new(SchemaDialect::OpenAiResponses, tools),
     };
@@ -54,39 +59,5 @@ impl Form for Items {
 
     fn ours(&self, request: &ModelRequest, reply: ModelStream) -> Result<ModelStream, ModelError> {
         Ok(self.shapes.tools(&request.tools)?.names().reply(reply))
-    }
-}
-
-/// The address of the endpoint below `base`: a base without a path is a server's root and gets
-/// `/v1`; any other path stays; one that names the endpoint already is it.
-fn url(mut base: Url) -> Url {
-    const ENDPOINT: &str = "/responses";
-    let path = base.path().trim_end_matches('/').to_owned();
-    let path = if path.is_empty() {
-        format!("/v1{ENDPOINT}")
-    } else if path.ends_with(ENDPOINT) {
-        path
-    } else {
-        format!("{path}{ENDPOINT}")
-    };
-    base.set_path(&path);
-    base
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    #[rstest]
-    #[case("http://h:1", "http://h:1/v1/responses")]
-    #[case("http://h:1/v1", "http://h:1/v1/responses")]
-    #[case("http://h:1/v1/", "http://h:1/v1/responses")]
-    #[case(
-        "http://h/v1/responses?api-version=1",
-        "http://h/v1/responses?api-version=1"
-    )]
-    fn no_part_of_the_base_url_is_lost(#[case] base: &str, #[case] expected: &str) {
-        assert_eq!(url(Url::parse(base).unwrap()).as_str(), expected);
     }
 }
