@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::io::Read as _;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 
 /// How many seconds a command of a page may take before it counts as hanging.
 const PATIENCE: &str = "120";
@@ -23,6 +24,8 @@ pub(crate) struct World {
     root: TempDir,
     /// The port of the page's server, with its colon.
     port: String,
+    /// Holds the port, so that nobody is given it but who asks for it.
+    _held: TcpSocket,
     /// What runs until the page is over.
     servers: RefCell<Vec<Child>>,
 }
@@ -44,10 +47,13 @@ impl World {
         }
         let program = env!("CARGO_BIN_EXE_outfitter");
         std::os::unix::fs::symlink(program, root.path().join("bin/outfitter")).unwrap();
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let held = TcpSocket::new_v4().unwrap();
+        held.set_reuseaddr(true).unwrap();
+        held.bind((Ipv4Addr::LOCALHOST, 0).into()).unwrap();
         Self {
             root,
-            port: format!(":{}", free.local_addr().unwrap().port()),
+            port: format!(":{}", held.local_addr().unwrap().port()),
+            _held: held,
             servers: RefCell::default(),
         }
     }
