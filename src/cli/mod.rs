@@ -43,6 +43,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use outfitter_core::Code;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::Builder;
 use crate::config::sections::Load;
@@ -238,13 +241,17 @@ fn log_to_stderr(global: &Global) {
     } else {
         tracing::Level::ERROR
     };
-    // A second call, as in tests of one process, changes nothing.
-    let _ = tracing_subscriber::fmt()
+    let lines = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_ansi(false)
         .without_time()
-        .try_init();
+        .finish();
+    // The library of MCP calls it an error of its own whenever a client goes away before its answer.
+    let verbose = global.verbose;
+    let told = filter_fn(move |about| verbose || about.target() != "rmcp::service");
+    // A second call, as in tests of one process, changes nothing.
+    let _ = lines.with(told).try_init();
 }
 
 /// Whether `--json` was asked for, where the arguments could not be read.

@@ -57,7 +57,8 @@ fn start(at: &At, way: &str) -> String {
         body[key] = json!([]);
     }
     let mut reply = at.open("POST", "/agui", &[], Some(&body));
-    reply.until_text("begun");
+    // Not its words, which are in the arguments as well.
+    reply.until_text("outfitter.tool_progress");
     let run = reply.taken();
     let (_, run) = run.split_once("\"run_id\":\"").unwrap();
     let run_id = run.split_once('"').unwrap().0.to_owned();
@@ -104,7 +105,9 @@ fn a_call_ends_with_the_client_that_vanishes(
         (next.status == 200).then_some(())
     });
     go(&world, &session);
-    serving.stop();
+    let ran = serving.stop();
+    // Nothing is wrong with the server.
+    assert!(!ran.stderr.contains("ERROR"), "{}", ran.shown());
     assert_eq!(made(&world, &session), "", "it went on");
     let args = ["sessions", "replay", &session, "--json"];
     let replay = world.run(&args).exits(0);
