@@ -83,7 +83,8 @@ async fn a_server_that_does_not_come_back_is_unavailable_with_its_reason() {
 #[tokio::test]
 async fn progress_is_shown_and_keeps_a_call_alive() {
     let odd = Odd::start_with("progress", &[], |server| {
-        server.call_timeout = Duration::from_secs(1);
+        // Half of what it takes, and far more than from one sign to the next.
+        server.call_timeout = Duration::from_secs(3);
     });
     odd.until_ready().await;
     let (cx, shown) = watched();
@@ -131,9 +132,11 @@ async fn a_cancelled_call_ends_and_the_server_is_told() {
 async fn a_call_that_is_given_up_is_cancelled_too() {
     let odd = Odd::ready("mute").await;
     let cx = ToolContext::detached();
-    let call = call_in(&odd.source, "echo", json!({}), &cx);
-    let given_up = tokio::time::timeout(Duration::from_millis(300), call).await;
-    assert!(given_up.is_err());
+    let sent = until(|| odd.count("tools/call") == 1);
+    tokio::select! {
+        ended = call_in(&odd.source, "echo", json!({}), &cx) => panic!("it ended: {ended:?}"),
+        () = sent => {}
+    }
     until(|| odd.count("notifications/cancelled") == 1).await;
 }
 
@@ -250,7 +253,8 @@ async fn content_that_is_no_list_is_a_protocol_error_and_no_success(#[case] said
 #[tokio::test]
 async fn a_server_that_hangs_is_started_again_for_the_next_call() {
     let odd = Odd::start_with("hangs", &[], |server| {
-        server.call_timeout = Duration::from_millis(300);
+        // Its next life has to answer in that time.
+        server.call_timeout = Duration::from_secs(3);
     });
     odd.until_ready().await;
     assert_eq!(

@@ -251,7 +251,7 @@ async fn a_server_that_is_silent_when_it_is_asked_for_its_era_is_a_legacy_one() 
 #[tokio::test]
 async fn silence_about_the_era_costs_little_of_the_time_to_get_ready() {
     let odd = Odd::start_with("probe_silent", &[], |server| {
-        server.connect_timeout = Duration::from_secs(2);
+        server.connect_timeout = Duration::from_secs(5);
     });
     odd.until_ready().await;
     assert_eq!(odd.source.status().era, Some(Era::Legacy));
