@@ -144,7 +144,9 @@ async fn one_that_was_asked_to_end_and_lost_its_supervisor_by_then_had_two_ends(
         // Behind its first word.
         let heard = sandbox.output(&job, Offset(3), 10, LIVENESS).await;
         assert!(!heard.unwrap().pieces.is_empty(), "it was asked");
-        send(supervisor, Signal::KILL);
+        // Unless its time was over first: it has gone then, and all ends as it shall.
+        let supervisor = Pid::from_raw(supervisor.cast_signed()).unwrap();
+        let _gone = kill_process(supervisor, Signal::KILL);
     };
     let killing = sandbox.kill(&job, Duration::from_secs(2));
     let (killed, ()) = tokio::join!(killing, asked_and_lost);

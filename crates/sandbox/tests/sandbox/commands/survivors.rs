@@ -31,7 +31,7 @@ impl Freezer {
         std::fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
         let state = self.0.join("freezer.state");
         std::fs::write(&state, "FROZEN").unwrap();
-        for _ in 0..1000 {
+        for _ in 0..6000 {
             if std::fs::read_to_string(&state).unwrap().trim() == "FROZEN" {
                 return;
             }
@@ -44,7 +44,7 @@ impl Freezer {
 impl Drop for Freezer {
     fn drop(&mut self) {
         let _ = std::fs::write(self.0.join("freezer.state"), "THAWED");
-        for _ in 0..200 {
+        for _ in 0..6000 {
             if std::fs::remove_dir(&self.0).is_ok() {
                 return;
             }

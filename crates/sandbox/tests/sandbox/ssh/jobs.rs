@@ -27,6 +27,11 @@ async fn started(sandbox: &dyn Sandbox, line: &str) -> outfitter_core::JobId {
     job
 }
 
+/// A number of seconds that nothing else on this machine sleeps for, other runs of these tests included.
+fn mark(test: u32) -> String {
+    format!("864{test}.{}", std::process::id())
+}
+
 async fn gone(marker: &str) {
     for _ in 0..600 {
         if alive(marker).is_empty() {
@@ -160,15 +165,18 @@ async fn killing_takes_the_whole_tree() {
     };
     let sandbox = server.open().await;
     // One ignores TERM, one left the session, one left its parent too.
-    let line = "trap '' TERM; setsid sleep 86411 & (setsid sleep 86411 &) ; echo on; sleep 86411; sleep 86411";
-    let job = started(&sandbox, line).await;
+    let mark = mark(1);
+    let line = format!(
+        "trap '' TERM; setsid sleep {mark} & (setsid sleep {mark} &) ; echo on; sleep {mark}; sleep {mark}"
+    );
+    let job = started(&sandbox, &line).await;
     let killed = sandbox
         .kill(&job, Duration::from_millis(300))
         .await
         .unwrap();
     assert!(killed.was_running);
     assert_eq!(killed.survivors, Vec::<u32>::new());
-    gone("86411").await;
+    gone(&mark).await;
     let again = sandbox.kill(&job, Duration::ZERO).await.unwrap();
     assert!(!again.was_running);
 }
@@ -180,12 +188,14 @@ async fn a_tree_that_heeds_term_is_gone_before_its_grace_is_over() {
         return;
     };
     let sandbox = server.open().await;
-    let job = started(&sandbox, "echo on; setsid sleep 86418 & sleep 86418").await;
+    let mark = mark(2);
+    let line = format!("echo on; setsid sleep {mark} & sleep {mark}");
+    let job = started(&sandbox, &line).await;
     let kill = sandbox.kill(&job, Duration::from_secs(30));
-    let killed = tokio::time::timeout(Duration::from_secs(25), kill).await;
+    let killed = tokio::time::timeout(Duration::from_secs(29), kill).await;
     assert_eq!(killed.unwrap().unwrap().survivors, Vec::<u32>::new());
     assert_eq!(sandbox.wait(&job).await.unwrap().signal, Some(15));
-    gone("86418").await;
+    gone(&mark).await;
 }
 
 /// By its own clock: it says when it was asked, and goes on saying when it is.
@@ -220,12 +230,13 @@ async fn a_deadline_ends_a_command_and_says_so() {
         return;
     };
     let sandbox = server.open().await;
-    let mut command = shell("sleep 86412");
-    command.timeout = Duration::from_millis(500);
+    let mark = mark(3);
+    let mut command = shell(&format!("sleep {mark}"));
+    command.timeout = Duration::from_secs(3);
     let exit = ended(&sandbox, command).await;
     assert!(exit.timed_out);
     assert_eq!(exit.signal, Some(15));
-    gone("86412").await;
+    gone(&mark).await;
 }
 
 /// A command that stops the server of its own connection: it ran, and was told as one that could not be
@@ -270,16 +281,18 @@ async fn a_child_that_keeps_the_output_open_does_not_hold_the_call() {
     let Some(server) = Server::start() else {
         return;
     };
-    let exit = ended(&server.open().await, shell("setsid sleep 86413 & exit 3")).await;
+    let mark = mark(4);
+    let line = format!("setsid sleep {mark} & exit 3");
+    let exit = ended(&server.open().await, shell(&line)).await;
     assert_eq!(exit.code, Some(3));
     assert_eq!(exit.killed_children, 1);
-    gone("86413").await;
+    gone(&mark).await;
 }
 
 /// It was not found, lived on, and the result said nothing of it.
 #[rstest]
 #[case::at_its_end("exit 3", LIVENESS)]
-#[case::at_its_deadline("sleep 86420", Duration::from_secs(4))]
+#[case::at_its_deadline("sleep 600", Duration::from_secs(4))]
 #[tokio::test]
 async fn what_cannot_be_found_and_holds_the_output_open_went_unsaid(
     #[case] then: &str,
@@ -316,9 +329,11 @@ async fn the_end_of_the_session_ends_its_jobs() {
         return;
     };
     let sandbox = server.open().await;
-    started(&sandbox, "echo on; setsid sleep 86414 & sleep 86414").await;
+    let mark = mark(5);
+    let line = format!("echo on; setsid sleep {mark} & sleep {mark}");
+    started(&sandbox, &line).await;
     drop(sandbox);
-    gone("86414").await;
+    gone(&mark).await;
 }
 
 #[tokio::test]
@@ -327,7 +342,9 @@ async fn a_dropped_connection_loses_its_jobs_and_is_made_again() {
         return;
     };
     let sandbox = server.open().await;
-    let job = started(&sandbox, "echo on; setsid sleep 86415 & sleep 86415").await;
+    let mark = mark(6);
+    let line = format!("echo on; setsid sleep {mark} & sleep {mark}");
+    let job = started(&sandbox, &line).await;
     server.drop_connections();
     let exit = sandbox.wait(&job).await.unwrap();
     assert_eq!((exit.code, exit.signal), (None, None));
@@ -339,7 +356,7 @@ async fn a_dropped_connection_loses_its_jobs_and_is_made_again() {
             .iter()
             .any(|known| known.id == job && !known.running)
     );
-    gone("86415").await;
+    gone(&mark).await;
     let (out, _) = heard(&sandbox, shell("echo again")).await;
     assert_eq!(out, "again\n");
 }
@@ -350,7 +367,8 @@ async fn a_job_that_was_lost_with_its_connection_has_not_ended_when_the_session_
         return;
     };
     let sandbox = server.open().await;
-    let job = started(&sandbox, "echo on; sleep 86417").await;
+    let mark = mark(7);
+    let job = started(&sandbox, &format!("echo on; sleep {mark}")).await;
     server.drop_connections();
     assert!(sandbox.wait(&job).await.unwrap().interrupted);
     drop(sandbox);
@@ -358,7 +376,7 @@ async fn a_job_that_was_lost_with_its_connection_has_not_ended_when_the_session_
     let exit = again.wait(&job).await.unwrap();
     assert!(exit.interrupted, "{exit:?}");
     assert_eq!(again.jobs()[0].lost, Some(Lost::Interrupted));
-    gone("86417").await;
+    gone(&mark).await;
 }
 
 #[tokio::test]
@@ -367,8 +385,10 @@ async fn one_job_too_many_is_a_refusal() {
         return;
     };
     let sandbox = server.open().await;
+    let mark = mark(8);
     for _ in 0..MAX_REMOTE_JOBS {
-        sandbox.spawn(shell("sleep 86416")).await.unwrap();
+        let command = shell(&format!("sleep {mark}"));
+        sandbox.spawn(command).await.unwrap();
     }
     let refused = sandbox.spawn(shell("true")).await;
     assert!(
@@ -376,6 +396,6 @@ async fn one_job_too_many_is_a_refusal() {
         "{refused:?}"
     );
     sandbox.close(Duration::ZERO).await;
-    gone("86416").await;
+    gone(&mark).await;
     assert!(sandbox.jobs().iter().all(|job| !job.running));
 }

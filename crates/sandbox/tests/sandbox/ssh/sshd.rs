@@ -9,7 +9,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 
 const SSHD: &str = "/usr/sbin/sshd";
 
@@ -29,6 +30,8 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     pub(crate) user: String,
     pub(crate) process: Child,
+    /// Holds the port, so that nobody is given it but who asks for it.
+    _held: TcpSocket,
 }
 
 impl Server {
@@ -56,11 +59,10 @@ impl Server {
         }
         fs::copy(at("client.pub"), at("authorized")).unwrap();
         fs::create_dir(at("workspace")).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let held = TcpSocket::new_v4().unwrap();
+        held.set_reuseaddr(true).unwrap();
+        held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let port = held.local_addr().unwrap().port();
         let host = fs::read_to_string(at("host.pub")).unwrap();
         fs::write(at("known"), format!("[127.0.0.1]:{port} {host}")).unwrap();
         fs::write(at("none"), "").unwrap();
@@ -85,6 +87,7 @@ impl Server {
             port,
             user: String::from_utf8(user).unwrap().trim().to_owned(),
             process,
+            _held: held,
             dir,
         })
     }
