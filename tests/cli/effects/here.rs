@@ -194,23 +194,23 @@ fn a_command_is_held_to_what_it_may_use() {
 
 #[test]
 fn a_command_has_no_more_time_than_there_may_be() {
-    let world = World::with("[shell]\nmax_timeout_seconds = 1\n");
-    let arguments = json!({"command": "sleep 20", "timeout_seconds": 20});
+    let world = World::with("[shell]\nmax_timeout_seconds = 5\n");
+    let arguments = json!({"command": "sleep 300", "timeout_seconds": 300});
     let output = call(&world, "execute_shell_command", &arguments);
     assert_eq!(output["status"], "timeout", "{output}");
 }
 
 #[test]
 fn a_command_in_one_call_has_the_time_of_the_configuration() {
-    let world = World::with("[shell]\ntimeout_seconds = 1\n");
+    let world = World::with("[shell]\ntimeout_seconds = 5\n");
     let output = call(
         &world,
         "run_command",
-        &json!({"command": "echo begun; sleep 20"}),
+        &json!({"command": "echo begun; sleep 300"}),
     );
     assert_eq!(output["status"], "timeout", "{output}");
     assert_eq!(output["result"]["timed_out"], true);
-    let longer = json!({"command": "sleep 1.5; echo done", "timeout_seconds": 30});
+    let longer = json!({"command": "sleep 5.5; echo done", "timeout_seconds": 30});
     let output = call(&world, "run_command", &longer);
     assert_eq!(output["result"]["stdout"], "done\n", "{output}");
 }

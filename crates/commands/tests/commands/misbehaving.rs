@@ -21,7 +21,7 @@ async fn a_program_that_hangs_is_stopped_with_its_tree() {
     let script = format!("trap '' TERM; (setsid sleep {mark} &); echo '{{' ; sleep {mark}");
     let mut program = world.program("probe", &description(json!([entry()])), &script);
     let session = {
-        program.timeout = Duration::from_secs(5);
+        program.timeout = Duration::from_secs(10);
         world.session([program]).await
     };
     let output = tokio::time::timeout(LIVENESS, session.run(json!({})))
@@ -31,7 +31,7 @@ async fn a_program_that_hangs_is_stopped_with_its_tree() {
     let error = output.error.unwrap();
     assert_eq!(
         error.message,
-        "probe was stopped: its time was up (5 s at most)"
+        "probe was stopped: its time was up (10 s at most)"
     );
     assert!(error.retryable);
     assert_eq!(alive(&mark), Vec::<String>::new());

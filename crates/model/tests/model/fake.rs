@@ -114,7 +114,7 @@ impl Fake {
     pub(crate) async fn closed(&self, count: usize) {
         let mut closed = self.closed.clone();
         let over = closed.wait_for(|now| *now >= count);
-        tokio::time::timeout(Duration::from_secs(20), over)
+        tokio::time::timeout(Duration::from_secs(60), over)
             .await
             .expect("the connection stays open")
             .unwrap();

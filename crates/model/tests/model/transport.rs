@@ -78,7 +78,8 @@ async fn a_status_without_json_still_says_something(
 pub(crate) fn short() -> ModelCallPolicy {
     ModelCallPolicy {
         max_retries: 0,
-        timeout: Duration::from_millis(400),
+        // Each phase that is not the silent one has to be over by then.
+        timeout: Duration::from_secs(2),
         ..ModelCallPolicy::default()
     }
 }

@@ -328,10 +328,10 @@ async fn the_endpoints_of_this_process_are_never_reached() {
 
 #[tokio::test]
 async fn nobody_there_can_be_tried_again() {
-    let gone = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap()
-    };
+    // Held, so that no other test is given it.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let gone = held.local_addr().unwrap();
     let tools = at(&format!("http://{gone}"), &client());
     let args = json!({"isbn": "1", "body_user_id": "me"});
     let tool = tool(&tools, "call_library_lend");
