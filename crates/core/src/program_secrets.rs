@@ -42,6 +42,9 @@ impl ProgramSecrets {
         all.extend(args.iter().flat_map(|arg| address_secrets(arg)));
         all.extend(values.into_iter().map(str::to_owned));
         all.retain(|value| value.len() >= LEAST_BYTES);
+        // What is written as JSON is told as it is written there.
+        let written: Vec<String> = all.iter().filter_map(|value| as_json(value)).collect();
+        all.extend(written);
         // One that is part of another comes behind it.
         all.sort_unstable_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         all.dedup();
@@ -62,6 +65,13 @@ impl ProgramSecrets {
             Cow::Owned(text) => Cow::Owned(redact_addresses(&text).into_owned()),
         }
     }
+}
+
+/// A text as it stands within a string of JSON, where that is something else.
+fn as_json(text: &str) -> Option<String> {
+    let written = serde_json::to_string(text).ok()?;
+    let written = written.strip_prefix('"')?.strip_suffix('"')?;
+    (written != text).then(|| written.to_owned())
 }
 
 /// What ends the value of a pair that stands within an argument.
@@ -208,6 +218,16 @@ mod tests {
              https://x:[redacted]@a.example/"
         );
         assert!(!format!("{secrets:?}").contains("SECP12345"));
+    }
+
+    #[test]
+    fn a_secret_was_told_where_it_was_written_as_json() {
+        let key = "-----BEGIN \"KEY\"-----\nMIIB\n-----END-----";
+        let secrets = ProgramSecrets::of([], [key]);
+        let told = serde_json::json!({"said": {"key": key, "n": 1}}).to_string();
+        let clean = secrets.taken_out(&told);
+        assert_eq!(clean, r#"{"said":{"key":"[redacted]","n":1}}"#);
+        assert_eq!(secrets.taken_out(&format!("a {key} b")), "a [redacted] b");
     }
 
     #[test]

@@ -80,10 +80,7 @@ pub(crate) async fn live(shared: &Shared, known: Known, stop: &Cancel) -> End {
         return End::Failed("it has no input".to_owned());
     };
     let stderr = &shared.link.stderr;
-    let connection = Arc::new(Connection::new(
-        server.name.as_str().into(),
-        Outbox::new(input),
-    ));
+    let connection = Arc::new(Connection::new(server, Outbox::new(input)));
     let mut lines = Lines::default();
     let mut patience = Duration::ZERO;
     let (end, reason) = {

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use outfitter_core::ProgramSecrets;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::Era;
 use super::outbox::{NotSent, Outbox};
+use super::server::StdioServer;
 use super::wire::Fault;
 
 /// How much progress of one call may wait to be shown; what is more is not shown.
@@ -17,6 +19,8 @@ const PROGRESS_CAPACITY: usize = 16;
 /// A process that is spoken to.
 pub(crate) struct Connection {
     pub(super) server: Arc<str>,
+    /// What is not told of it in its own words.
+    pub(super) secrets: ProgramSecrets,
     pub(super) outbox: Outbox,
     asked: Mutex<Asked>,
     next_id: AtomicU64,
@@ -91,9 +95,10 @@ pub(crate) struct Request {
 }
 
 impl Connection {
-    pub(crate) fn new(server: Arc<str>, outbox: Outbox) -> Self {
+    pub(crate) fn new(server: &StdioServer, outbox: Outbox) -> Self {
         Self {
-            server,
+            server: server.name.as_str().into(),
+            secrets: server.secrets(),
             outbox,
             asked: Mutex::default(),
             next_id: AtomicU64::new(1),

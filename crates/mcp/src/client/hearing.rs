@@ -1,5 +1,7 @@
 //! What a process prints, taken apart: replies, requests, notifications and noise.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 
 use outfitter_process::{Output, Stream};
@@ -29,15 +31,27 @@ pub(crate) enum Read {
 impl Connection {
     /// Reads all it prints, on both streams, until both have ended or it makes no sense.
     pub(crate) async fn read(&self, output: &mut Output, lines: &mut Lines, stderr: &Ring) -> Read {
-        while let Ok(Some((stream, bytes))) = output.next().await {
+        loop {
+            let mut was_there = true;
+            let mut next = pin!(output.next());
+            let next = poll_fn(|cx| {
+                let next = next.as_mut().poll(cx);
+                was_there &= next.is_ready();
+                next
+            });
+            let Ok(Some((stream, bytes))) = next.await else {
+                return Read::All;
+            };
             self.take(stream, &bytes, lines, stderr);
             if self.noise.load(Ordering::Relaxed) >= MAX_NOISE_LINES {
                 return Read::Nonsense;
             }
-            // What never stops printing leaves time for all else all the same.
-            tokio::task::yield_now().await;
+            // What never stops printing leaves time for all else all the same. After each piece
+            // that costs a call a third of its time: the runtime wakes a thread to look for work.
+            if was_there {
+                tokio::task::yield_now().await;
+            }
         }
-        Read::All
     }
 
     /// Takes a piece of what it printed.
@@ -73,11 +87,27 @@ impl Connection {
 
     fn handle(&self, incoming: Incoming, stderr: &Ring) {
         match incoming {
-            Incoming::Reply(id, outcome) => self.answer(id, outcome.map_err(Unanswered::Fault)),
+            Incoming::Reply(id, outcome) => {
+                let fault = |fault| Unanswered::Fault(self.fit(fault));
+                self.answer(id, outcome.map_err(fault));
+            }
             Incoming::Request { id, method } => self.reply(&id, &method),
             Incoming::Notification { method, params } => self.hear(&method, &params),
             Incoming::Noise(text) => self.overhear(&text, stderr),
-            Incoming::Unreadable(fault) => self.blame(fault),
+            Incoming::Unreadable(fault) => self.blame(self.fit(fault)),
+        }
+    }
+
+    /// A fault as it may be told: it may be in words of the server.
+    fn fit(&self, fault: Fault) -> Fault {
+        let fit = |text: &str| self.secrets.taken_out(text).into_owned();
+        match fault {
+            Fault::Rpc { code, message } => Fault::Rpc {
+                code,
+                message: fit(&message),
+            },
+            Fault::Garbled(why) => Fault::Garbled(fit(&why)),
+            Fault::TooLong { bytes } => Fault::TooLong { bytes },
         }
     }
 
@@ -123,7 +153,11 @@ impl Connection {
             "notifications/tools/list_changed" => self.tools_changed.notify_one(),
             "notifications/progress" => self.show(params),
             "notifications/message" => {
-                tracing::debug!(server = &*self.server, message = %params, "said");
+                tracing::debug!(
+                    server = &*self.server,
+                    message = &*self.secrets.taken_out(&params.to_string()),
+                    "said"
+                );
             }
             _ => {}
         }
@@ -141,11 +175,14 @@ impl Connection {
             .and_then(|open| open.progress.as_ref())
         {
             // Shown to who is there; a full queue has signs of life enough.
-            let _ = progress.try_send(progress_line(params));
+            let line = progress_line(params);
+            let _ = progress.try_send(self.secrets.taken_out(&line).into_owned());
         }
     }
 
     fn overhear(&self, text: &str, stderr: &Ring) {
+        // A secret of which a part is cut off is not known as one any more.
+        let text = wire::quote(&self.secrets.taken_out(text));
         stderr.push(format!("[stdout] {text}\n").as_bytes());
         if !self.noisy.swap(true, Ordering::Relaxed) {
             tracing::warn!(

@@ -195,10 +195,12 @@ impl McpTool {
             && outcome.failed.is_none()
             && let Err(error) = validator.validate(&outcome.result)
         {
+            let server = &self.link.server;
             tracing::warn!(
-                server = %self.link.server.name,
-                tool = self.remote.name,
-                "a result does not fit the tool's own output schema: {error}"
+                server = %server.name,
+                tool = server.without_secrets(&self.remote.name),
+                "a result does not fit the tool's own output schema: {}",
+                server.without_secrets(&error.to_string())
             );
         }
     }
@@ -240,7 +242,10 @@ impl Tool for McpTool {
         }
         let kept = keep::keep(cx, &result).await;
         let outcome = content::outcome(result, &kept);
-        let outcome = outcome.map_err(|why| self.unreadable("result", &why))?;
+        let mut outcome = outcome.map_err(|why| self.unreadable("result", &why))?;
+        if let Some(error) = &mut outcome.failed {
+            error.message = self.link.server.without_secrets(&error.message);
+        }
         self.hold_to_schema(&outcome);
         Ok(outcome.into())
     }

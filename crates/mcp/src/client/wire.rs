@@ -7,6 +7,9 @@ use serde_json::Value;
 /// The most bytes of an odd line that are quoted.
 const QUOTED_BYTES: usize = 160;
 
+/// The most bytes of an odd line that are looked at for what must not be quoted of it.
+const NOISE_BYTES: usize = 8 * 1024;
+
 /// What a server said.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Incoming {
@@ -16,7 +19,7 @@ pub(crate) enum Incoming {
     Request { id: Value, method: String },
     /// It tells us something.
     Notification { method: String, params: Value },
-    /// Not a message. What was there instead, shortened.
+    /// Not a message. The beginning of what was there instead, as it was.
     Noise(String),
     /// What was a message, by all signs, but cannot be read and does not say whose reply it is.
     Unreadable(Fault),
@@ -52,7 +55,7 @@ pub(crate) fn read(line: &[u8], mut each: impl FnMut(Incoming)) {
                 None => Incoming::Unreadable(fault),
             });
         }
-        Err(_) => each(Incoming::Noise(quote(text))),
+        Err(_) => each(Incoming::Noise(start(text))),
     }
 }
 
@@ -78,7 +81,7 @@ fn parse(text: &str) -> serde_json::Result<Value> {
 
 fn classify(message: Value) -> Incoming {
     let Value::Object(mut message) = message else {
-        return Incoming::Noise(quote(&message.to_string()));
+        return Incoming::Noise(start(&message.to_string()));
     };
     if let Some(Value::String(method)) = message.remove("method") {
         return match message.remove("id") {
@@ -92,7 +95,7 @@ fn classify(message: Value) -> Incoming {
     let outcome = match (message.remove("result"), message.remove("error")) {
         (_, Some(error)) if !error.is_null() => Err(fault(error)),
         (Some(result), _) => Ok(result),
-        (None, _) => return Incoming::Noise(quote(&Value::Object(message).to_string())),
+        (None, _) => return Incoming::Noise(start(&Value::Object(message).to_string())),
     };
     match (message.get("id").and_then(own_id), outcome) {
         (Some(id), outcome) => Incoming::Reply(id, outcome),
@@ -239,7 +242,12 @@ fn unit(text: &str) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok()
 }
 
-fn quote(text: &str) -> String {
+fn start(text: &str) -> String {
+    text[..text.floor_char_boundary(NOISE_BYTES)].to_owned()
+}
+
+/// An odd line as it is quoted: short, and on one line.
+pub(crate) fn quote(text: &str) -> String {
     let end = text.floor_char_boundary(QUOTED_BYTES);
     match text.len() > end {
         true => Cow::from(format!("{}…", &text[..end])),

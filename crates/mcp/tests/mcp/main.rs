@@ -23,4 +23,5 @@ mod lives;
 mod peers;
 mod pipeline;
 mod refusals;
+mod secrets;
 mod support;
