@@ -173,7 +173,7 @@ fn what_a_call_keeps_could_not_be_had_from_the_command_line() {
     assert!(
         no_folder
             .stderr
-            .contains("kept.txt/x: Not a directory (os error 20)\n"),
+            .contains("kept.txt/x: not a directory (os error 20)\n"),
         "{}",
         no_folder.stderr
     );
