@@ -37,10 +37,13 @@ pub(super) fn to_definition(name: &str) -> String {
     format!("#/$defs/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
+/// What the root of a schema is called, for people.
+pub(super) const WHOLE: &str = "the whole";
+
 /// The last word of a reference, for people.
 pub(super) fn word(reference: &str) -> &str {
     match reference.rsplit('/').next().filter(|word| !word.is_empty()) {
-        Some("#") | None => "the whole",
+        Some("#") | None => WHOLE,
         Some(word) => word,
     }
 }

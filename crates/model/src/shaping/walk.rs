@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::ShapeNote;
 use super::clean::cleaned;
 use super::merge::both;
-use super::refs::{definition, target, to_definition, word};
+use super::refs::{WHOLE, definition, target, to_definition, word};
 use super::rules::{Refs, Rules, Unions, Untyped};
 
 /// How deep a schema may be; what is below is an open value. The strictest provider takes less,
@@ -165,7 +165,8 @@ impl<'a> Walk<'a> {
         if let Some(kind) = kind {
             out.insert("type".to_owned(), kind);
         }
-        let more = format!("again a {name}, as described above");
+        let article = if name == WHOLE { "" } else { "a " };
+        let more = format!("again {article}{name}, as described above");
         let said = beside.get("description").and_then(Value::as_str);
         out.insert(
             "description".to_owned(),
