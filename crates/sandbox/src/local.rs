@@ -138,6 +138,7 @@ pub(crate) fn open_held(
         limits: session.limits,
         hosts: reach.hosts(),
         protected: session.files.protected().clone(),
+        files: session.files.clone(),
         workspace,
         scratch,
     };

@@ -44,6 +44,7 @@ pub fn open(session: Session) -> Result<ProcessSandbox, SandboxError> {
         hosts: None,
         protected: session.files.protected().clone(),
         view: None,
+        files: session.files.clone(),
         workspace,
         scratch,
     };

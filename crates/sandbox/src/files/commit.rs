@@ -67,6 +67,10 @@ fn commit_between<M: Machine>(
     done
 }
 
+/// One cannot be told from the other once the first has changed.
+const SECOND_NAME: &str =
+    "it is a second name (a hard link) of a file that is changed too; change one of them at a time";
+
 fn size_after(change: &FileChange) -> u64 {
     match &change.to {
         Becomes::Created { bytes, .. } | Becomes::Replaced { bytes, .. } => bytes.len() as u64,
@@ -131,10 +135,15 @@ fn make<M: Machine>(
         .into_iter()
         .map(|turn| files.turns.take(turn))
         .collect();
+    let mut identities = HashSet::new();
     let mut before = Vec::with_capacity(targets.len());
     for (target, change) in targets.iter().zip(changes) {
         let there = target.existing()?;
         judge(target, there.as_ref(), change, gone)?;
+        let identity = there.as_ref().and_then(|there| there.facts.identity);
+        if identity.is_some_and(|identity| !identities.insert(identity)) {
+            return Err(invalid(&target.place.shown, SECOND_NAME));
+        }
         before.push(there);
     }
     let old: u64 = before.iter().flatten().map(|old| old.facts.size()).sum();

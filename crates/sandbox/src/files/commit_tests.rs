@@ -141,3 +141,20 @@ fn nothing_is_made_where_one_is_refused(#[case] refused: FileChange) {
     assert!(commit(files.inner(), &changes, &Gone::default()).is_err());
     assert_eq!(all(dir.path()), before);
 }
+
+/// It was said to be busy, as if somebody else had changed it.
+#[test]
+fn two_names_of_one_file_changed_together_were_said_to_be_busy() {
+    let (dir, files) = workspace();
+    fs::hard_link(dir.path().join("a"), dir.path().join("z")).unwrap();
+    let before = all(dir.path());
+    for changes in [
+        [replaced("a", "a", "1"), replaced("z", "a", "2")],
+        [removed("a", "a"), replaced("z", "a", "2")],
+        [removed("z", "a"), removed("a", "a")],
+    ] {
+        let error = commit(files.inner(), &changes, &Gone::default()).unwrap_err();
+        assert!(error.to_string().contains("second name"), "{error}");
+        assert_eq!(all(dir.path()), before);
+    }
+}

@@ -15,7 +15,7 @@ use super::cancel::{Gone, blocking};
 use super::here::Here as On;
 use super::limits::FileLimits;
 use super::machine::Machine as _;
-use super::place::Place;
+use super::place::{Place, removed, replaced};
 use super::quota::Used;
 use super::root::{Rights, Root};
 use super::session::{Inner, answer_files};
@@ -95,6 +95,21 @@ impl LocalFiles {
     #[must_use]
     pub fn workspace(&self) -> &Path {
         self.0.workspace.path()
+    }
+
+    /// Refuses where the workspace is no longer what has its name: by its name commands find it.
+    ///
+    /// # Errors
+    /// [`FilesError::Unavailable`], which says what is there.
+    pub(crate) fn must_be_in_place(&self) -> Result<(), FilesError> {
+        let root = &*self.0.workspace;
+        if On.is_replaced(root) {
+            return Err(replaced(root));
+        }
+        match On.is_gone(root) {
+            true => Err(removed(root)),
+            false => Ok(()),
+        }
     }
 
     /// What is protected.

@@ -80,6 +80,12 @@ pub(super) trait Machine: Sized + Send + Sync + 'static {
     /// Whether a root has been removed.
     fn is_gone(&self, root: &Root<Self>) -> bool;
 
+    /// Whether something else has the name of a root now: what is written in the root would not be
+    /// where it is said to be, and commands would run elsewhere.
+    fn is_replaced(&self, _: &Root<Self>) -> bool {
+        false
+    }
+
     /// A directory beneath another one, for what is asked of its entries.
     fn beneath(&self, base: &Self::Handle, path: &str) -> Result<Self::Handle, Failure>;
 

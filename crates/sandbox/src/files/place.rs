@@ -47,6 +47,9 @@ impl<'a, M: Machine> Place<'a, M> {
         } else {
             (&*files.workspace, path)
         };
+        if std::ptr::eq(root, &*files.workspace) && files.machine.is_replaced(root) {
+            return Err(replaced(root));
+        }
         let leads = match reach {
             Reach::Workspace => None,
             Reach::Host => M::leads_into_protected(files, root, &relative),
@@ -104,12 +107,28 @@ impl<'a, M: Machine> Place<'a, M> {
     pub(super) fn failed(&self, failure: impl Into<Failure>) -> FilesError {
         let failure = failure.into();
         if failure.is(Errno::NOENT) && self.machine().is_gone(self.root) {
-            let (root, of) = (self.root.path().display(), M::OF);
-            return FilesError::Unavailable {
-                why: format!("the directory {root}{of} has been removed"),
-            };
+            return removed(self.root);
         }
         failed(&self.shown, failure)
+    }
+}
+
+/// A root that has been removed.
+pub(super) fn removed<M: Machine>(root: &Root<M>) -> FilesError {
+    let (root, of) = (root.path().display(), M::OF);
+    FilesError::Unavailable {
+        why: format!("the directory {root}{of} has been removed"),
+    }
+}
+
+/// A root whose name something else has.
+pub(super) fn replaced<M: Machine>(root: &Root<M>) -> FilesError {
+    let root = root.path().display();
+    FilesError::Unavailable {
+        why: format!(
+            "{root} is no longer the directory that this session works in: another is in its place, \
+             and nothing was done; put the old one back, or start a new session"
+        ),
     }
 }
 

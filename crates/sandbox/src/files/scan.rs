@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use outfitter_core::{FileEntry, FileKind, FilesError};
+use rustix::io::Errno;
 
 use super::cancel::Gone;
 use super::error::{Failure, failed, invalid};
@@ -12,8 +13,8 @@ use super::ignored::{Level, Signs};
 use super::limits::{MAX_DEPTH, MAX_WALKED};
 use super::machine::{Entry, Machine, Pin};
 use super::notes::Notes;
-use super::place::Place;
-use super::root::LastLink;
+use super::place::{Place, removed};
+use super::root::{LastLink, Root};
 use super::temporary::is_temporary;
 use crate::protected::Protected;
 
@@ -101,6 +102,7 @@ pub(super) type NeedsFacts<'a> = &'a dyn Fn(&str, FileKind) -> bool;
 /// Reads directories beneath a start, and keeps what no tool may see to itself.
 pub(super) struct Scanner<'a, M: Machine> {
     machine: &'a M,
+    root: &'a Root<M>,
     pub(super) start: &'a Start<M>,
     rules: Rules,
     protected: Option<&'a Protected>,
@@ -133,6 +135,7 @@ impl<'a, M: Machine> Scanner<'a, M> {
         };
         Self {
             machine: place.machine(),
+            root: place.root,
             start,
             rules,
             protected: protected.reaches_below(&start.real).then_some(protected),
@@ -195,6 +198,10 @@ impl<'a, M: Machine> Scanner<'a, M> {
         let mut listing = match listing {
             Ok(listing) => listing,
             Err(failure @ Failure::Unavailable(_)) => return Err(failed(shown, failure)),
+            // Then nothing of it can be read, which is not the same as that nothing is in it.
+            Err(failure) if failure.is(Errno::NOENT) && self.machine.is_gone(self.root) => {
+                return Err(removed(self.root));
+            }
             Err(failure) => {
                 self.notes.skipped(shown, failure);
                 return Ok(Vec::new());

@@ -74,8 +74,13 @@ impl Opened {
 /// Opens a channel; the inner error is one of the connection.
 async fn open_on(handle: &Handle<HostKey>) -> Result<Result<Opened, russh::Error>, SandboxError> {
     let opened = timeout(CHANNEL_TIMEOUT, handle.channel_open_session()).await;
-    let opened = opened.map_err(|_| lost("it does not answer"))?;
+    let opened = opened.map_err(|_| silent(CHANNEL_TIMEOUT))?;
     Ok(opened.map(Opened))
+}
+
+/// A server that is there and says nothing, as one that was stopped.
+fn silent(after: Duration) -> SandboxError {
+    lost(format!("it did not answer within {} s", after.as_secs()))
 }
 
 /// Why there is no connection.
@@ -139,7 +144,7 @@ impl Connection {
         match timeout(CHANNEL_TIMEOUT, answer).await {
             Ok(true) => Ok(channel),
             Ok(false) => Err(lost(format!("it has no server of files ({name})"))),
-            Err(_) => Err(lost("it does not answer")),
+            Err(_) => Err(silent(CHANNEL_TIMEOUT)),
         }
     }
 

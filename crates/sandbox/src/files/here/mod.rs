@@ -91,6 +91,14 @@ impl Machine for Here {
         rustix::fs::fstat(&root.handle).map_or(true, |stat| stat.st_nlink == 0)
     }
 
+    fn is_replaced(&self, root: &Root<Self>) -> bool {
+        let now = rustix::fs::statat(CWD, root.path(), AtFlags::empty());
+        let (Ok(now), Ok(ours)) = (now, rustix::fs::fstat(&root.handle)) else {
+            return false;
+        };
+        (now.st_dev, now.st_ino) != (ours.st_dev, ours.st_ino)
+    }
+
     fn beneath(&self, base: &OwnedFd, path: &str) -> Result<OwnedFd, Failure> {
         let flags = OFlags::PATH | OFlags::DIRECTORY;
         Ok(open_beneath(base, path, flags, NO_LINKS)?)

@@ -26,6 +26,10 @@ const NOT_OVER_SSH: &[(&str, &str)] = &[
         "it is about the tests",
     ),
     (
+        "jobs::a_command_ran_in_what_had_taken_the_place_of_its_workspace",
+        "there a directory is known by its path alone, to commands and to file tools",
+    ),
+    (
         "jobs::a_closed_session_has_no_process_left",
         "in `ssh::jobs`: that of a session and that of too many jobs",
     ),

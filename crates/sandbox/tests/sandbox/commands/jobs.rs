@@ -116,7 +116,8 @@ on_every_backend! {
         let mut command = shell(&format!(
             "echo begun; (setsid sleep {mark} &); sleep {mark}"
         ));
-        command.timeout = Duration::from_millis(300);
+        // It has to come to its first word by then.
+        command.timeout = Duration::from_secs(5);
         let job = sandbox.spawn(command).await.unwrap();
         let exit = sandbox.wait(&job).await.unwrap();
         assert!(exit.timed_out, "{exit:?}");
@@ -128,7 +129,8 @@ on_every_backend! {
 on_every_backend! {
     async fn a_command_that_never_stops_printing_is_ended_all_the_same(world, sandbox, backend) {
         let mut command = shell("yes");
-        command.timeout = Duration::from_millis(100);
+        // It has to be started by then.
+        command.timeout = Duration::from_secs(3);
         let timed = sandbox.spawn(command).await.unwrap();
         assert!(sandbox.wait(&timed).await.unwrap().timed_out);
         let killed = sandbox.spawn(shell("yes >&2")).await.unwrap();
@@ -185,7 +187,7 @@ on_every_backend! {
         read_some(&*sandbox, &job, Offset(0), 3).await;
         assert!(!alive(&mark).is_empty());
         drop(sandbox);
-        for _ in 0..500 {
+        for _ in 0..3000 {
             if alive(&mark).is_empty() {
                 return;
             }
@@ -257,6 +259,47 @@ async fn a_command_for_a_directory_that_cannot_be_entered_runs_nowhere(
     assert_eq!(sandbox.jobs(), []);
     assert!(world.workspace.join("precious").exists());
     assert!(!world.workspace.join("ran").exists());
+}
+
+/// With `bwrap` it could write wherever a link in that place led to.
+#[rstest]
+#[tokio::test]
+async fn a_command_ran_in_what_had_taken_the_place_of_its_workspace(
+    #[values(Backend::Local, Backend::Partial, Backend::Bwrap, Backend::Passthrough)]
+    backend: Backend,
+) {
+    let world = World::new();
+    let Some(sandbox) = world.open(backend).await else {
+        return;
+    };
+    let at = &world.workspace;
+    let (moved, other) = (at.with_file_name("moved"), at.with_file_name("other"));
+    std::fs::create_dir(&other).unwrap();
+    std::fs::rename(at, &moved).unwrap();
+    let places: [fn(&std::path::Path); 2] = [
+        |at| std::fs::create_dir(at).unwrap(),
+        |at| std::os::unix::fs::symlink("other", at).unwrap(),
+    ];
+    for place in places {
+        place(at);
+        let error = sandbox.spawn(shell("touch ran")).await.unwrap_err();
+        assert!(
+            matches!(&error, SandboxError::Unavailable { reason, .. }
+                if reason.contains("another is in its place")),
+            "{error:?}"
+        );
+        assert_eq!(std::fs::read_dir(at).unwrap().count(), 0);
+        std::fs::remove_dir(at)
+            .or_else(|_| std::fs::remove_file(at))
+            .unwrap();
+    }
+    let error = sandbox.spawn(shell("touch ran")).await.unwrap_err();
+    assert!(!moved.join("ran").exists(), "{error:?}");
+    // Put back, it is the same again.
+    std::fs::rename(&moved, at).unwrap();
+    let job = sandbox.spawn(shell("touch ran")).await.unwrap();
+    sandbox.wait(&job).await.unwrap();
+    assert!(at.join("ran").exists());
 }
 
 on_every_backend! {

@@ -56,6 +56,10 @@ const NOT_OVER_SFTP: &[(&str, &str)] = &[
         "SFTP knows names and no handle of a directory",
     ),
     (
+        "escape::a_workspace_with_another_in_its_place_was_written_where_it_had_been_moved_to",
+        "SFTP knows a directory by its path alone, and so do the commands there",
+    ),
+    (
         "escape::no_path_reaches_outside",
         "hundreds of cases, each with a server; a corpus is in `ssh::files`",
     ),

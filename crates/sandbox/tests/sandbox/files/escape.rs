@@ -172,6 +172,64 @@ async fn a_workspace_that_has_been_removed_is_said_to_be(
     }
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_workspace_that_has_been_removed_was_listed_and_searched_as_an_empty_one(
+    #[values(Machine::Ours, Machine::Theirs)] machine: Machine,
+) {
+    let Some(world) = World::on(machine).await else {
+        return;
+    };
+    outfitter_process::remains::remove_tree(&world.workspace).unwrap();
+    for error in [
+        world.list(".", 1).await.unwrap_err(),
+        world.glob(".", "**").await.unwrap_err(),
+        world.grep(".", "x").await.unwrap_err(),
+    ] {
+        assert!(matches!(error, FilesError::Unavailable { .. }), "{error:?}");
+        assert!(error.to_string().contains("has been removed"), "{error}");
+    }
+}
+
+/// Commands run in what has its name, and files were written where nobody looked for them.
+#[tokio::test]
+async fn a_workspace_with_another_in_its_place_was_written_where_it_had_been_moved_to() {
+    let world = World::new();
+    world.make("a", "needle");
+    let (at, moved) = (&world.workspace, world.home.join("moved"));
+    fs::rename(at, &moved).unwrap();
+    let places: [fn(&std::path::Path); 3] = [
+        |at| fs::create_dir(at).unwrap(),
+        |at| std::os::unix::fs::symlink("elsewhere", at).unwrap(),
+        |at| fs::write(at, "").unwrap(),
+    ];
+    fs::create_dir(at.with_file_name("elsewhere")).unwrap();
+    for place in places {
+        place(at);
+        for error in [
+            world.read("a").await.unwrap_err(),
+            world.write("b", "x").await.unwrap_err(),
+            world
+                .write(at.join("b").to_str().unwrap(), "x")
+                .await
+                .unwrap_err(),
+            world.list(".", 1).await.unwrap_err(),
+            world.glob(".", "**").await.unwrap_err(),
+            world.grep(".", "needle").await.unwrap_err(),
+        ] {
+            assert!(matches!(error, FilesError::Unavailable { .. }), "{error:?}");
+            assert!(
+                error.to_string().contains("another is in its place"),
+                "{error}"
+            );
+        }
+        fs::remove_dir(at).or_else(|_| fs::remove_file(at)).unwrap();
+    }
+    assert_eq!(fs::read_dir(&moved).unwrap().count(), 1);
+    fs::rename(&moved, at).unwrap();
+    world.write("b", "x").await.unwrap();
+}
+
 #[tokio::test]
 async fn a_workspace_that_was_renamed_is_still_the_same() {
     let world = World::new();
