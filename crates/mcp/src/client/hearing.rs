@@ -46,8 +46,8 @@ impl Connection {
             if self.noise.load(Ordering::Relaxed) >= MAX_NOISE_LINES {
                 return Read::Nonsense;
             }
-            // What never stops printing leaves time for all else all the same. After each piece
-            // that costs a call a third of its time: the runtime wakes a thread to look for work.
+            // What never stops printing leaves time for all else all the same. To give way has the
+            // runtime wake a thread to look for work, which is not to be paid for each reply.
             if was_there {
                 tokio::task::yield_now().await;
             }
