@@ -222,14 +222,48 @@ impl Found<'_> {
     }
 
     fn set(&mut self, key: &Key, value: &DeValue<'_>, span: &Range<usize>) {
+        let read = toml_value::to_json(value);
+        // Where it is wrong anyway, that is said.
+        if key.check(&read, &Environment::default()).is_empty() {
+            self.unheard_of(&key.path, value, span);
+        }
         let mut each = BTreeMap::new();
         self.places(value, "", &mut each);
         self.settings.push(Setting {
             path: key.path.clone(),
-            value: toml_value::to_json(value),
+            value: read,
             source: self.file.at(span.start),
             each,
         });
+    }
+
+    /// Says of each part of a value that no key can have it, where that is so: a date was taken for
+    /// the text that it looks like.
+    fn unheard_of(&mut self, path: &str, value: &DeValue<'_>, span: &Range<usize>) {
+        match value {
+            DeValue::Table(table) => {
+                for (name, value) in table {
+                    let path = format!("{path}.{}", name.get_ref());
+                    self.unheard_of(&path, value.get_ref(), &name.span());
+                }
+            }
+            DeValue::Array(items) => {
+                for (place, item) in items.iter().enumerate() {
+                    self.unheard_of(&format!("{path}.{place}"), item.get_ref(), &item.span());
+                }
+            }
+            _ => {
+                if let Some(what) = toml_value::unheard_of(value) {
+                    let message =
+                        format!("`{path}` is {what}, which no key takes; text stands in quotes");
+                    self.problems.push(Problem {
+                        at: self.file.at(span.start),
+                        key: path.to_owned(),
+                        message,
+                    });
+                }
+            }
+        }
     }
 
     /// Where each part of a value is: a key of a table at its name, an item of a list, whose first

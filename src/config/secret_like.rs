@@ -9,10 +9,35 @@ use crate::env::Environment;
 const RANDOM_PART: usize = 20;
 const RANDOM_CHANGES: usize = 7;
 
+/// The shortest key that is letters alone behind its beginning; those of Hugging Face have 34.
+const LETTERS: usize = 30;
+
+/// The longest beginning of such a key, without its `_`.
+const BEGINNING: usize = 4;
+
 /// Whether a text is a key or a token rather than the name of a variable. A variable that is set is
 /// one, whatever it is called; and where in doubt it is a name, so that none is refused.
 pub(super) fn looks_like_a_secret(text: &str, env: &Environment) -> bool {
-    (is_key_not_name(text) || text.split('_').any(is_random)) && env.passed([text]).next().is_none()
+    (is_key_not_name(text) || text.split('_').any(is_random) || is_of_letters(text))
+        && env.passed([text]).next().is_none()
+}
+
+/// Whether a text is a key of letters alone, as `hf_…`: behind a short beginning, letters of both
+/// kinds that are no words. A word has at least two small letters behind its capital one.
+fn is_of_letters(text: &str) -> bool {
+    let Some((beginning, rest)) = text.split_once('_') else {
+        return false;
+    };
+    let small = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let capital = |byte: &u8| byte.is_ascii_uppercase();
+    let bytes = rest.as_bytes();
+    (1..=BEGINNING).contains(&beginning.len())
+        && small(beginning)
+        && rest.len() >= LETTERS
+        && bytes.iter().all(u8::is_ascii_alphabetic)
+        && bytes.iter().any(capital)
+        && bytes.iter().any(|byte| !capital(byte))
+        && bytes.split(capital).skip(1).any(|behind| behind.len() < 2)
 }
 
 /// Whether digits and letters change so often in a part that nobody has written it.
@@ -40,6 +65,8 @@ mod tests {
     #[case("ghp_16C7e42F292c6912E7710c838347Ae178B4a")]
     #[case("github_pat_11ABCDEFG0abcdefghijkl_0123456789")]
     #[case("hf_aBcDeFgHiJkLmN0pQr")]
+    #[case("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")]
+    #[case("hf_aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH")]
     #[case("gsk_aBcDeFgHiJkLmN0pQr")]
     #[case("AIzaSyD0000000000000000000000000000000")]
     #[case("AKIAIOSFODNN7EXAMPLE")]
@@ -73,6 +100,10 @@ mod tests {
     #[case("correcthorsebatterystaplecorrecthorse")]
     #[case("S3BUCKET2EUWEST1ACCESSKEY")]
     #[case("_x")]
+    #[case("hf_MyInferenceServerTokenForProduction")]
+    #[case("hf_myinferenceservertokenforproduction")]
+    #[case("HF_MYINFERENCESERVERTOKENFORPRODUCTION")]
+    #[case("my_MyInferenceServer_TokenForProduction_x")]
     fn a_name_stays_a_name(#[case] text: &str) {
         assert!(!looks_like_a_secret(text, &none_set()), "{text}");
     }

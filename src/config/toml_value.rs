@@ -3,7 +3,19 @@
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 
-/// A value as it stands right of the `=`. Dates become their text.
+/// What a value is, if it is one that no key can have: there is nothing like it in JSON.
+pub(super) fn unheard_of(value: &DeValue<'_>) -> Option<&'static str> {
+    match value {
+        DeValue::Datetime(_) => Some("a date or a time"),
+        DeValue::Float(_) if !to_json(value).is_number() => {
+            Some("a number that is none or too large")
+        }
+        DeValue::Integer(_) if !to_json(value).is_number() => Some("a number of more than 64 bits"),
+        _ => None,
+    }
+}
+
+/// A value as it stands right of the `=`. What is [`unheard_of`] becomes its text.
 pub(super) fn to_json(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => Value::String(text.to_string()),

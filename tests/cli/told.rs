@@ -36,6 +36,7 @@ fn a_flag_was_blamed_by_the_name_of_a_key(#[case] args: &[&str], #[case] said: &
 #[case::ssh(
     "[sandbox]\nbackend = \"ssh\"\n[sandbox.ssh]\nkey_file = \"outfitter.toml\"\npassphrase_env = SECRET\n"
 )]
+#[case::sandbox("[sandbox]\nenv = [\"HOME\", SECRET]\n")]
 #[case::header(
     "[plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {}\nheaders = { Authorization = \"Bearer env:RAW\" }\n"
 )]
@@ -48,6 +49,7 @@ fn a_key_in_the_place_of_its_name_was_taken_and_printed(#[case] toml: &str) {
         "sk_live_notarealkeyatall",
         "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
         "a94a8fe5ccb19ba61c4c0873d391e987982fbbd3",
+        "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",
     ] {
         let toml = toml
             .replace("SECRET", &format!("{secret:?}"))
@@ -116,4 +118,44 @@ fn a_word_of_a_script_was_read_as_a_boolean() {
     let arguments = json!({ "expression": "n", "more": words, "sure": true });
     assert_eq!(call["arguments"], arguments, "{call}");
     assert!(ran.stdout.contains("\"answer\":\"no\""), "{}", ran.shown());
+}
+
+/// What TOML can say and JSON cannot was taken for the text that it looks like.
+#[rstest]
+#[case::date("[agent]\nsystem_prompt = 2026-11-30\n", "agent.system_prompt", 2, 1)]
+#[case::no_number("[web]\nuser_agent = nan\n", "web.user_agent", 2, 1)]
+#[case::digits(
+    "[agent]\nsystem_prompt = 99999999999999999999\n",
+    "agent.system_prompt",
+    2,
+    1
+)]
+#[case::item(
+    "[skills]\ndirs = [\n  \"a\",\n  1979-05-27,\n]\n",
+    "skills.dirs.1",
+    4,
+    3
+)]
+#[case::preset(
+    "[tools.presets.calculator]\nexpression = inf\n",
+    "tools.presets.calculator.expression",
+    2,
+    1
+)]
+fn a_date_and_a_number_that_is_none_were_taken_for_text(
+    #[case] toml: &str,
+    #[case] key: &str,
+    #[case] line: usize,
+    #[case] column: usize,
+) {
+    let world = World::with(toml);
+    let ran = world.run(&["config", "check"]);
+    assert_eq!(ran.code, 2, "{}", ran.shown());
+    let said = format!("outfitter.toml:{line}:{column}: `{key}` is a ");
+    assert_eq!(ran.stdout.matches(&said).count(), 1, "{}", ran.shown());
+    assert!(
+        ran.stdout.contains("text stands in quotes"),
+        "{}",
+        ran.shown()
+    );
 }

@@ -95,18 +95,11 @@ impl<'a> Looking<'a> {
         }
     }
 
-    /// What a key says of the length of its texts, and of a list of names; and the one text that is
-    /// often another than was asked for.
+    /// What a key says of the length of its texts, and of a list of names.
     fn texts(&mut self, key: &Key, value: &Value) {
         let empty = || What::Value("must not be empty".to_owned());
         match value {
             Value::String(text) if key.filled && text.trim().is_empty() => self.say(empty()),
-            Value::String(text)
-                if key.kind == Kind::Text(Format::Variable)
-                    && looks_like_a_secret(text, self.env) =>
-            {
-                self.misfit(&key.kind, value, Shown::No);
-            }
             Value::Array(items) if key.names => {
                 for (place, item) in items.iter().enumerate() {
                     if item.as_str().unwrap_or_default().trim().is_empty() {
@@ -149,6 +142,12 @@ impl<'a> Looking<'a> {
                 for (place, row) in rows.iter().enumerate() {
                     self.within(place.to_string(), |looking| looking.table(keys, row, shown));
                 }
+            }
+            // The one text that is often another than was asked for, also as one of several.
+            (Kind::Text(Format::Variable), Value::String(text))
+                if looks_like_a_secret(text, self.env) =>
+            {
+                self.misfit(kind, value, Shown::No);
             }
             _ if fits(kind, value) => {}
             _ => self.misfit(kind, value, shown),

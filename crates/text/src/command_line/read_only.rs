@@ -202,10 +202,7 @@ fn shows_environments(args: &[Word]) -> bool {
     let mut value = false;
     args.iter().any(|word| {
         let text = word.text.as_str();
-        let of_option = std::mem::replace(
-            &mut value,
-            text.starts_with('-') && text.ends_with(['o', 'O', 'p', 'C', 'u', 'U', 't', 'g', 'G']),
-        );
+        let of_option = std::mem::replace(&mut value, next_is_its_value(text));
         match text.strip_prefix('-') {
             Some(long) if long.starts_with('-') => long.contains("env"),
             // With letters of the other kind it may be read as without a dash.
@@ -218,4 +215,17 @@ fn shows_environments(args: &[Word]) -> bool {
             None => text.contains(['e', 'E']),
         }
     })
+}
+
+/// Whether the word behind an option of `ps` is its value. The first letter that takes one has what
+/// stands behind it in the same word; only where nothing does it is the next word.
+fn next_is_its_value(option: &str) -> bool {
+    let takes = ['o', 'O', 'p', 'C', 'u', 'U', 't', 'g', 'G'];
+    match option.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => ["--format", "--sort", "--pid"].contains(&option),
+        Some(letters) => letters
+            .find(takes)
+            .is_some_and(|at| at + 1 == letters.len()),
+        None => false,
+    }
 }

@@ -3,7 +3,7 @@
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use outfitter_core::{Code, ErrorInfo, REDACTED, canonical, is_secret_key};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::redact::Redactor;
 use crate::registered::Registered;
@@ -124,8 +124,16 @@ fn faults_of<'e>(
         }
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            let fault = std::iter::once_with(move || missing_property(schema, at, name));
+            let fault = std::iter::once_with(move || missing_property(error, schema, at, name));
             (1, Box::new(fault))
+        }
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }
+            if let Some(meant) = branch_meant(context, at) =>
+        {
+            let found: Vec<_> = meant.iter().map(|error| faults_of(error, schema)).collect();
+            let count = found.iter().map(|(count, _)| count).sum();
+            let faults = found.into_iter().flat_map(|(_, faults)| faults);
+            (count, Box::new(faults))
         }
         kind => {
             let fault = std::iter::once_with(move || unfit_value(error, kind, at));
@@ -134,9 +142,32 @@ fn faults_of<'e>(
     }
 }
 
-fn missing_property(schema: &Value, at: &str, name: &str) -> Fault {
-    let expected = property_schema(schema, at, name)
-        .and_then(kind)
+/// The faults of the one alternative that a value is meant to be, if it shows which: the only one
+/// whose type it has, or whose fixed values (as a `kind`) it has.
+fn branch_meant<'e>(
+    context: &'e [Vec<ValidationError<'static>>],
+    at: &str,
+) -> Option<&'e [ValidationError<'static>]> {
+    let is_another = |error: &ValidationError<'static>| {
+        let place = error.instance_path().as_str();
+        match error.kind() {
+            ValidationErrorKind::Type { .. } => place == at,
+            ValidationErrorKind::Constant { .. } => place.starts_with(at),
+            _ => false,
+        }
+    };
+    let mut meant = context
+        .iter()
+        .filter(|branch| !branch.iter().any(is_another));
+    match (meant.next(), meant.next()) {
+        (Some(branch), None) if !branch.is_empty() => Some(branch),
+        _ => None,
+    }
+}
+
+fn missing_property(error: &ValidationError<'_>, schema: &Value, at: &str, name: &str) -> Fault {
+    let expected = properties(error, schema, at)
+        .and_then(|properties| kind(properties.get(name)?))
         .unwrap_or_else(|| "a value".to_owned());
     let path = format!("{at}/{}", escaped(name));
     Fault {
@@ -164,8 +195,7 @@ fn unfit_value(error: &ValidationError<'_>, kind: &ValidationErrorKind, at: &str
 }
 
 fn unknown_property(error: &ValidationError<'_>, schema: &Value, at: &str, name: &str) -> Fault {
-    let known: Vec<&str> = object_at(schema, at)
-        .and_then(|object| object.get("properties")?.as_object())
+    let known: Vec<&str> = properties(error, schema, at)
         .map(|map| map.keys().map(String::as_str).collect())
         .unwrap_or_default();
     let path = format!("{at}/{}", escaped(name));
@@ -259,9 +289,19 @@ fn canonical_words(value: &Value) -> String {
     }
 }
 
-/// The schema of a property of the object at a path, as far as it is written out.
-fn property_schema<'s>(schema: &'s Value, at: &str, name: &str) -> Option<&'s Value> {
-    object_at(schema, at)?.get("properties")?.get(name)
+/// The properties of the object that an error is about: as the schema has them where its keyword
+/// stands, else at the path of the value, as far as it is written out.
+fn properties<'s>(
+    error: &ValidationError<'_>,
+    schema: &'s Value,
+    at: &str,
+) -> Option<&'s Map<String, Value>> {
+    let of = |object: &'s Value| object.get("properties")?.as_object();
+    let keyword = error.schema_path().as_str();
+    keyword
+        .rsplit_once('/')
+        .and_then(|(object, _)| of(schema.pointer(object)?))
+        .or_else(|| of(object_at(schema, at)?))
 }
 
 /// The schema of the value at a path, as far as it is written out.
@@ -331,6 +371,45 @@ mod tests {
             "{error}"
         );
         assert_eq!(error.hint.as_deref(), Some(hint));
+    }
+
+    /// What does not fit any of several forms was told of all of them, in the words of a validator.
+    #[rstest]
+    #[case::what_a_form_has_not(
+        json!([{"kind": "regex", "old": "a", "new": "b"}]),
+        "/0/old is not known; /0/pattern is missing (required: string)"
+    )]
+    #[case::too_short(
+        json!([{"kind": "replace", "old": "", "new": "b"}]),
+        "/0/old: expected {\"minLength\":1}, got \"\""
+    )]
+    #[case::another_type(json!(5), "/: expected array, got 5")]
+    #[case::by_its_type(json!("x"), "/: expected {\"minLength\":2}, got \"x\"")]
+    fn only_the_form_that_was_meant_is_told_of(#[case] value: Value, #[case] said: &str) {
+        let form = |kind: &str, names: [&str; 2]| {
+            json!({
+                "type": "object",
+                "properties": {
+                    "kind": {"const": kind},
+                    names[0]: {"type": "string", "minLength": 1},
+                    names[1]: {"type": "string"},
+                },
+                "required": ["kind", names[0], names[1]],
+                "additionalProperties": false,
+            })
+        };
+        let forms = [
+            form("replace", ["old", "new"]),
+            form("regex", ["pattern", "new"]),
+        ];
+        let list = json!({"type": "array", "items": {"oneOf": forms}});
+        let schema = match &value {
+            Value::String(_) => json!({"anyOf": [{"type": "string", "minLength": 2}, list]}),
+            _ => list,
+        };
+        let error = check_answer(&schema, &value).unwrap_err();
+        let message = format!("the answer does not fit the question: {said}");
+        assert_eq!(error.message, message);
     }
 
     #[test]

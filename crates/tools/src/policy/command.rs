@@ -114,28 +114,52 @@ fn loosely(pattern: &[&str], words: &[Word]) -> Fit {
     }
     let (options, operands): (Vec<&str>, Vec<&str>) =
         rest.iter().copied().partition(|word| word.starts_with('-'));
-    let has = |wanted: &&str| said(wanted, args);
+    let has = |wanted: &&str| said(name, wanted, args);
     let options = options.iter().map(has).min().unwrap_or(Fit::Yes);
     options.min(in_order(&operands, args))
 }
 
-/// Whether an option is said, also among others, letter by letter, or with its name cut short.
-fn said(wanted: &str, args: &[Word]) -> Fit {
+/// Options that programs have under several names, all of them for the same.
+const SPELLINGS: [(&[&str], &[&str]); 3] = [
+    (&["rm", "cp", "scp"], &["r", "R", "recursive"]),
+    (&["chmod", "chown", "chgrp"], &["R", "recursive"]),
+    (
+        &["rm", "cp", "mv", "ln", "git", "docker", "podman"],
+        &["f", "force"],
+    ),
+];
+
+/// The names of an option of a program, itself among them.
+fn spellings<'a>(program: &str, option: &'a str) -> Vec<&'a str> {
+    let others = SPELLINGS
+        .iter()
+        .filter(|(programs, names)| programs.contains(&program) && names.contains(&option));
+    let mut all = vec![option];
+    all.extend(others.flat_map(|(_, names)| names.iter()));
+    all
+}
+
+/// Whether an option is said, also among others, letter by letter, by another of its names, or with
+/// its name cut short.
+fn said(program: &str, wanted: &str, args: &[Word]) -> Fit {
     let literal = |word: &&Word| word.kind == WordKind::Literal;
     let texts = || args.iter().filter(literal).map(|word| word.text.as_str());
-    let there = match wanted.strip_prefix("--") {
-        Some(name) => texts().any(|text| {
-            let given = text
-                .strip_prefix("--")
-                .and_then(|text| text.split('=').next());
-            given.is_some_and(|given| !given.is_empty() && name.starts_with(given))
-                || Pattern::new(wanted).matches(text)
-        }),
-        None => wanted[1..].chars().all(|letter| {
-            texts().any(|text| {
-                text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+    let one = |option: &str| {
+        spellings(program, option).into_iter().any(|name| {
+            texts().any(|text| match text.strip_prefix("--") {
+                Some(given) => {
+                    let given = given.split('=').next().unwrap_or_default();
+                    !given.is_empty() && name.len() > 1 && name.starts_with(given)
+                }
+                None => name.len() == 1 && text.starts_with('-') && text.contains(name),
             })
-        }),
+        })
+    };
+    let there = match wanted.strip_prefix("--") {
+        Some(name) => one(name) || texts().any(|text| Pattern::new(wanted).matches(text)),
+        None => wanted[1..]
+            .chars()
+            .all(|letter| one(letter.encode_utf8(&mut [0; 4]))),
     };
     if there {
         Fit::Yes
