@@ -15,6 +15,10 @@ const LETTERS: usize = 30;
 /// The longest beginning of such a key, without its `_`.
 const BEGINNING: usize = 4;
 
+/// How many capital letters without two small ones behind them are more than names have: there are
+/// some in `My`, `To` and `HTTP`.
+const NO_WORDS: usize = 8;
+
 /// Whether a text is a key or a token rather than the name of a variable. A variable that is set is
 /// one, whatever it is called; and where in doubt it is a name, so that none is refused.
 pub(super) fn looks_like_a_secret(text: &str, env: &Environment) -> bool {
@@ -23,7 +27,7 @@ pub(super) fn looks_like_a_secret(text: &str, env: &Environment) -> bool {
 }
 
 /// Whether a text is a key of letters alone, as `hf_…`: behind a short beginning, letters of both
-/// kinds that are no words. A word has at least two small letters behind its capital one.
+/// kinds that are no words.
 fn is_of_letters(text: &str) -> bool {
     let Some((beginning, rest)) = text.split_once('_') else {
         return false;
@@ -37,7 +41,12 @@ fn is_of_letters(text: &str) -> bool {
         && bytes.iter().all(u8::is_ascii_alphabetic)
         && bytes.iter().any(capital)
         && bytes.iter().any(|byte| !capital(byte))
-        && bytes.split(capital).skip(1).any(|behind| behind.len() < 2)
+        && bytes
+            .split(capital)
+            .skip(1)
+            .filter(|behind| behind.len() < 2)
+            .count()
+            >= NO_WORDS
 }
 
 /// Whether digits and letters change so often in a part that nobody has written it.
@@ -101,6 +110,7 @@ mod tests {
     #[case("S3BUCKET2EUWEST1ACCESSKEY")]
     #[case("_x")]
     #[case("hf_MyInferenceServerTokenForProduction")]
+    #[case("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")]
     #[case("hf_myinferenceservertokenforproduction")]
     #[case("HF_MYINFERENCESERVERTOKENFORPRODUCTION")]
     #[case("my_MyInferenceServer_TokenForProduction_x")]
