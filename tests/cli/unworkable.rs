@@ -307,7 +307,7 @@ fn a_repeat_in_a_list_ended_the_start() {
 fn a_right_name_or_text_was_refused_as_a_secret() {
     let world = World::with(
         "[model]\nprovider = \"openai\"\napi_key_env = \"MyCompanyServiceApiKey\"\n\
-         [sandbox]\nenv = [\"npm_config_registry\", \"hf_aBcDeFgHiJkLmN0pQr\"]\n\
+         [sandbox]\nenv = [\"npm_config_registry\", \"hf_MyInferenceServerTokenForProduction\"]\n\
          [plugin_api.apis.a]\nurl = \"http://a.example/\"\nschema = {}\n\
          headers = { Authorization = \"Bearer env:NPM_TOKEN_2\" }\n\
          query = { filter = \"env:prod-eu\", key = \"env:SECRET_KEY_2\" }\n",
